@@ -1,0 +1,1 @@
+//! The kinematic chain: forward kinematics and Jacobian of the flange and the gripper TCP.

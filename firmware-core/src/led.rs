@@ -1,0 +1,1 @@
+//! The 5 × 5 LED matrix: colours of the states and the progress spiral.

@@ -1,0 +1,1 @@
+//! Elementary functions in f32, one implementation for every target.

@@ -1,0 +1,5 @@
+//! Plans: uploaded samples and their interpolation.
+
+/// An uploaded plan.
+#[derive(Debug, Default)]
+pub struct Plan {}

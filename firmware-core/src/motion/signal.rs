@@ -1,0 +1,5 @@
+//! Test signals: chirp and steps.
+
+/// Parameters of PLAY_SIGNAL.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Params {}

@@ -1,0 +1,1 @@
+//! Placeholder heading of the `network` room.

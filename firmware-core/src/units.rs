@@ -1,0 +1,24 @@
+//! Raw servo values ↔ units of the interface.
+//!
+//! Source: spec/protocol.md, Encodings. Rounding is to the nearest, halves away from zero.
+
+use crate::joints::{J6, TABLE};
+
+/// Servo steps of one turn.
+pub const STEPS_PER_TURN: i32 = 4096;
+/// Servo step of the joint angle 0°.
+pub const ZERO_STEPS: i32 = 2048;
+/// Degrees of one servo step.
+pub const DEG_PER_STEP: f32 = 360.0 / 4096.0;
+
+/// Angle (°) of joint `joint` (index, 0 = J1) at `steps` (multi-turn steps allowed).
+pub fn steps_to_deg(joint: usize, steps: i32) -> f32 {
+    (TABLE[joint].sign * (steps - ZERO_STEPS)) as f32 * DEG_PER_STEP
+}
+
+/// Nearest servo step of an angle (°) of joint `joint` (index), clamped to the joint's range of positions:
+/// 0–4095, on J6 ±32,767.
+pub fn deg_to_steps(joint: usize, deg: f32) -> i32 {
+    let steps = ZERO_STEPS + TABLE[joint].sign * libm::roundf(deg * (4096.0 / 360.0)) as i32;
+    if joint == J6 { steps.clamp(-32_767, 32_767) } else { steps.clamp(0, STEPS_PER_TURN - 1) }
+}

@@ -1,0 +1,1 @@
+//! The simulated hardware: servos on a wire, plants, gripper, IMU.

@@ -1,0 +1,7 @@
+//! A simulated ATOM: the lab's controller firmware against simulated servos, bus, gripper, IMU and WiFi.
+#![forbid(unsafe_code)]
+
+pub mod atom;
+pub mod cli;
+pub mod hardware;
+pub mod server;

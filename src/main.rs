@@ -1,0 +1,4 @@
+//! The `atom-sim` binary.
+#![forbid(unsafe_code)]
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The server: sockets and the pacer around an `Atom`.
