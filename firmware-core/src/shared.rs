@@ -224,8 +224,6 @@ pub struct View {
     pub write_retries: u32,
     /// Progress of the motion part of a run (0–1000); 1000 while settling.
     pub progress_permille: u16,
-    /// Longest end-effector step since power-up window `twist_window` began (µs).
-    pub twist_us: u32,
 }
 
 /// A value that becomes visible at a time.
@@ -337,6 +335,8 @@ pub struct Shared {
     pub telemetry: Deque<TelemetrySample, TELEMETRY_CAPACITY>,
     /// Samples that entered the ring since power-up.
     pub telemetry_sequence: u32,
+    /// Longest end-effector step (µs) since the network side last took this figure and set it to 0.
+    pub twist_us_max: u32,
 }
 
 impl Shared {
