@@ -42,8 +42,23 @@ impl Joint {
     }
 }
 
-const fn joint(min_deg: f32, max_deg: f32, accel_limit_dps2: f32, sign: i32, gains_pdi: [u8; 3], starting: (u8, u8)) -> Joint {
-    Joint { min_deg, max_deg, margin_deg: 2.0, accel_limit_dps2, sign, gains_pdi, starting_force_and_dead_zone: Some(starting) }
+const fn joint(
+    min_deg: f32,
+    max_deg: f32,
+    accel_limit_dps2: f32,
+    sign: i32,
+    gains_pdi: [u8; 3],
+    starting: (u8, u8),
+) -> Joint {
+    Joint {
+        min_deg,
+        max_deg,
+        margin_deg: 2.0,
+        accel_limit_dps2,
+        sign,
+        gains_pdi,
+        starting_force_and_dead_zone: Some(starting),
+    }
 }
 
 /// J1–J6 and the gripper J7, in order of bus id (id = index + 1).

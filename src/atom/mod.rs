@@ -4,6 +4,8 @@
 //! inputs give the same outputs, whatever the sizes of the steps in which time is advanced: all that is due
 //! up to a time has happened before an input at that time is taken.
 
+pub mod fault;
+
 use std::collections::VecDeque;
 
 pub use firmware_core::platform::{ClientId, Transport};

@@ -40,7 +40,12 @@ impl<P: ControlPort> Bus<'_, P> {
         self.port.now_us()
     }
 
-    fn request<'b>(&mut self, id: u8, instruction: Instruction, params: impl IntoIterator<Item = &'b u8>) -> Option<()> {
+    fn request<'b>(
+        &mut self,
+        id: u8,
+        instruction: Instruction,
+        params: impl IntoIterator<Item = &'b u8>,
+    ) -> Option<()> {
         let request = Request::new(id, instruction, params)?;
         self.port.discard_input();
         self.port.send(request.bytes());
@@ -62,7 +67,9 @@ impl<P: ControlPort> Bus<'_, P> {
                 data.copy_from_slice(reply.data);
                 return Ok(reply.error);
             }
-            let Some(start) = buffer[..filled].windows(2).position(|pair| pair == [0xFF, 0xFF]) else { break };
+            let Some(start) = buffer[..filled].windows(2).position(|pair| pair == [0xFF, 0xFF]) else {
+                break;
+            };
             wanted = start + length;
             if start == 0 || filled < target {
                 break;
@@ -85,7 +92,8 @@ impl<P: ControlPort> Bus<'_, P> {
     /// # Errors
     /// [`BusError::NoReply`].
     pub fn write(&mut self, id: u8, address: u8, data: &[u8]) -> Result<u8, BusError> {
-        self.request(id, Instruction::Write, core::iter::once(&address).chain(data)).ok_or(BusError::NoReply)?;
+        self.request(id, Instruction::Write, core::iter::once(&address).chain(data))
+            .ok_or(BusError::NoReply)?;
         self.reply(id, &mut [])
     }
 

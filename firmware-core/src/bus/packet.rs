@@ -38,7 +38,11 @@ pub struct Request(Vec<u8, REQUEST_BYTES>);
 
 impl Request {
     /// Builds the request of `instruction` to servo `id` with `params`, at most 58 bytes; `None` if longer.
-    pub fn new<'p>(id: u8, instruction: Instruction, params: impl IntoIterator<Item = &'p u8>) -> Option<Self> {
+    pub fn new<'p>(
+        id: u8,
+        instruction: Instruction,
+        params: impl IntoIterator<Item = &'p u8>,
+    ) -> Option<Self> {
         let mut bytes = Vec::from_array([0xFF, 0xFF, id, 0, instruction as u8]);
         for param in params {
             bytes.push(*param).ok()?;
@@ -117,7 +121,8 @@ mod tests {
     fn requests_have_the_known_bytes() {
         let read = Request::new(1, Instruction::Read, &[0x38, 2]).expect("short");
         assert_eq!(read.bytes(), [0xFF, 0xFF, 0x01, 0x04, 0x02, 0x38, 0x02, 0xBE]);
-        let sync = Request::new(BROADCAST, Instruction::SyncRead, &[0x38, 15, 1, 2, 3, 4, 5, 6]).expect("short");
+        let sync =
+            Request::new(BROADCAST, Instruction::SyncRead, &[0x38, 15, 1, 2, 3, 4, 5, 6]).expect("short");
         assert_eq!(
             sync.bytes(),
             [0xFF, 0xFF, 0xFE, 0x0A, 0x82, 0x38, 0x0F, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x19]
