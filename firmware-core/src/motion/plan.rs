@@ -1,5 +1,257 @@
-//! Plans: uploaded samples and their interpolation.
+//! Plans: uploaded samples, their checks and their interpolation.
 
-/// An uploaded plan.
-#[derive(Debug, Default)]
-pub struct Plan {}
+use alloc::vec::Vec;
+
+use crc::{CRC_32_ISCSI, Crc, Table};
+
+use crate::joints::{ARM_JOINTS, J6, JOINTS, TABLE};
+use crate::units::{STEPS_PER_TURN, steps_to_deg};
+
+/// CRC-32C (Castagnoli), table of 256 words.
+const CRC32C: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISCSI);
+/// Rate that PONG shows before any plan (Hz).
+const RATE_HZ_DEFAULT: u16 = 250;
+
+/// CRC-32C of bytes.
+pub fn crc32c(bytes: &[u8]) -> u32 {
+    CRC32C.checksum(bytes)
+}
+
+/// Why a part of an upload is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanError {
+    /// Fewer than two samples, rate 0, or joints other than 6 or 7.
+    Shape,
+    /// The samples need more memory than there is.
+    OutOfMemory,
+    /// No plan was begun.
+    NotBegun,
+    /// Samples past the end of the plan.
+    Range,
+    /// Bytes other than the samples need.
+    Length,
+    /// Not all samples were received.
+    Incomplete,
+    /// The CRC-32C differs.
+    Crc,
+}
+
+/// An uploaded plan: samples of cmd and ref (steps) at a fixed rate.
+#[derive(Debug)]
+pub struct Plan {
+    samples: u32,
+    rate_hz: u16,
+    cubic: bool,
+    joints: usize,
+    /// Sample bytes as they came: u16 cmd[joints], u16 ref[joints], little-endian.
+    bytes: Vec<u8>,
+    /// One bit per sample received.
+    received: Vec<u8>,
+    valid: bool,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            samples: 0,
+            rate_hz: RATE_HZ_DEFAULT,
+            cubic: false,
+            joints: ARM_JOINTS,
+            bytes: Vec::new(),
+            received: Vec::new(),
+            valid: false,
+        }
+    }
+}
+
+impl Plan {
+    /// Begins an upload; the old plan is gone, whatever the outcome.
+    ///
+    /// # Errors
+    /// [`PlanError::Shape`], [`PlanError::OutOfMemory`] when the samples need more than `bytes_max` bytes (24
+    /// each with six joints, 28 with seven) or the heap has less.
+    pub fn begin(
+        &mut self,
+        samples: u32,
+        rate_hz: u16,
+        cubic: bool,
+        joints: u8,
+        bytes_max: usize,
+    ) -> Result<(), PlanError> {
+        *self = Self { rate_hz: self.rate_hz, ..Self::default() };
+        let joints = usize::from(joints);
+        if samples < 2 || rate_hz == 0 || !(ARM_JOINTS..=JOINTS).contains(&joints) {
+            return Err(PlanError::Shape);
+        }
+        let size = u64::from(samples) * sample_bytes(joints) as u64;
+        let size =
+            usize::try_from(size).ok().filter(|size| *size <= bytes_max).ok_or(PlanError::OutOfMemory)?;
+        let bytes = zeroed(size)?;
+        let received = zeroed((samples as usize).div_ceil(8))?;
+        *self = Self { samples, rate_hz, cubic, joints, bytes, received, valid: false };
+        Ok(())
+    }
+
+    /// Takes `count` samples from `offset` on; taken twice they replace. A valid plan becomes invalid.
+    ///
+    /// # Errors
+    /// [`PlanError::NotBegun`], [`PlanError::Range`], [`PlanError::Length`]; then nothing changes.
+    pub fn write(&mut self, offset: u32, count: u16, samples: &[u8]) -> Result<(), PlanError> {
+        if self.samples == 0 {
+            return Err(PlanError::NotBegun);
+        }
+        let end = u64::from(offset) + u64::from(count);
+        if end > u64::from(self.samples) {
+            return Err(PlanError::Range);
+        }
+        let size = sample_bytes(self.joints);
+        if samples.len() != usize::from(count) * size {
+            return Err(PlanError::Length);
+        }
+        let first = offset as usize;
+        self.bytes[first * size..][..samples.len()].copy_from_slice(samples);
+        for sample in first..first + usize::from(count) {
+            self.received[sample / 8] |= 1 << (sample % 8);
+        }
+        self.valid = false;
+        Ok(())
+    }
+
+    /// Ends an upload: with all samples and the right CRC-32C the plan is valid, otherwise it is not.
+    ///
+    /// # Errors
+    /// [`PlanError::NotBegun`], [`PlanError::Incomplete`], [`PlanError::Crc`].
+    pub fn end(&mut self, crc: u32) -> Result<(), PlanError> {
+        self.valid = false;
+        if self.samples == 0 {
+            return Err(PlanError::NotBegun);
+        }
+        let received: u32 = self.received.iter().map(|bits| bits.count_ones()).sum();
+        if received != self.samples {
+            return Err(PlanError::Incomplete);
+        }
+        if crc32c(&self.bytes) != crc {
+            return Err(PlanError::Crc);
+        }
+        self.valid = true;
+        Ok(())
+    }
+
+    /// The plan may not be played until the next [`Plan::end`].
+    pub fn invalidate(&mut self) {
+        self.valid = false;
+    }
+
+    /// All samples are there and the CRC-32C agreed.
+    pub fn is_valid(&self) -> bool {
+        self.valid
+    }
+
+    /// Samples as declared, valid or not; 0 without a plan.
+    pub fn declared_samples(&self) -> u32 {
+        self.samples
+    }
+
+    /// Rate (Hz); 250 before any plan.
+    pub fn rate_hz(&self) -> u16 {
+        self.rate_hz
+    }
+
+    /// Joints, 6 or 7.
+    pub fn joints(&self) -> usize {
+        self.joints
+    }
+
+    /// Memory its samples take (bytes).
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Time of the last sample (µs).
+    pub fn duration_us(&self) -> u64 {
+        u64::from(self.samples.saturating_sub(1)) * 1_000_000 / u64::from(self.rate_hz)
+    }
+
+    /// The wanted positions of the first sample (steps).
+    pub fn first_reference(&self) -> [u16; JOINTS] {
+        self.sample(0).1
+    }
+
+    /// The first joint (index) with a cmd or ref sample outside its limits.
+    pub fn first_sample_outside_limits(&self) -> Option<usize> {
+        (0..self.joints).find(|joint| {
+            let limits = &TABLE[*joint];
+            (0..self.samples as usize).any(|index| {
+                let (cmd, reference) = self.sample(index);
+                [cmd[*joint], reference[*joint]].iter().any(|steps| {
+                    let deg = steps_to_deg(*joint, i32::from(*steps));
+                    !(limits.min_deg..=limits.max_deg).contains(&deg)
+                })
+            })
+        })
+    }
+
+    /// cmd and ref (steps) at `t_us` after the first sample: interpolated, rounded to the nearest step (halves
+    /// away from zero), clamped to the joint's range of positions; after the last sample its values.
+    pub fn at(&self, t_us: u64) -> ([u16; JOINTS], [u16; JOINTS]) {
+        let last = (self.samples as usize).saturating_sub(1);
+        // The sample before t and the share of the way to the next, exact in integers.
+        let scaled = t_us * u64::from(self.rate_hz);
+        let index = (scaled / 1_000_000) as usize;
+        if index >= last {
+            return self.sample(last);
+        }
+        let share = (scaled % 1_000_000) as f32 * 1e-6;
+        let (from, to) = (self.sample(index), self.sample(index + 1));
+        if !self.cubic {
+            let linear = |a: &[u16; JOINTS], b: &[u16; JOINTS]| {
+                core::array::from_fn(|joint| {
+                    let (a, b) = (f32::from(a[joint]), f32::from(b[joint]));
+                    to_steps(joint, a + share * (b - a))
+                })
+            };
+            return (linear(&from.0, &to.0), linear(&from.1, &to.1));
+        }
+        let (before, after) = (self.sample(index.saturating_sub(1)), self.sample((index + 2).min(last)));
+        let cubic = |p: [&[u16; JOINTS]; 4]| {
+            core::array::from_fn(|joint| {
+                to_steps(joint, catmull_rom(p.map(|row| f32::from(row[joint])), share))
+            })
+        };
+        (cubic([&before.0, &from.0, &to.0, &after.0]), cubic([&before.1, &from.1, &to.1, &after.1]))
+    }
+
+    /// cmd and ref of one sample (steps); zeros without a plan.
+    fn sample(&self, index: usize) -> ([u16; JOINTS], [u16; JOINTS]) {
+        let size = sample_bytes(self.joints);
+        let bytes = self.bytes.get(index * size..(index + 1) * size).unwrap_or(&[]);
+        let mut values = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+        let mut row =
+            || core::array::from_fn(|joint| if joint < self.joints { values.next().unwrap_or(0) } else { 0 });
+        (row(), row())
+    }
+}
+
+/// Bytes of one sample: cmd and ref of each joint.
+pub const fn sample_bytes(joints: usize) -> usize {
+    4 * joints
+}
+
+fn zeroed(size: usize) -> Result<Vec<u8>, PlanError> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(size).map_err(|_| PlanError::OutOfMemory)?;
+    bytes.resize(size, 0);
+    Ok(bytes)
+}
+
+/// Catmull-Rom through p1 and p2 at the share `t` of the way.
+fn catmull_rom([p0, p1, p2, p3]: [f32; 4], t: f32) -> f32 {
+    let a = 3.0 * (p1 - p2) + p3 - p0;
+    let b = 2.0 * p0 - 5.0 * p1 + 4.0 * p2 - p3;
+    p1 + 0.5 * t * (p2 - p0 + t * (b + t * a))
+}
+
+fn to_steps(joint: usize, steps: f32) -> u16 {
+    let highest = if joint == J6 { f32::from(u16::MAX) } else { (STEPS_PER_TURN - 1) as f32 };
+    libm::roundf(steps).clamp(0.0, highest) as u16
+}
