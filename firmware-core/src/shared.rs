@@ -255,6 +255,11 @@ impl<T: Copy> Published<T> {
         &self.shown
     }
 
+    /// The newest value, visible or not.
+    pub fn latest(&self) -> &T {
+        self.next.as_ref().map_or(&self.shown, |(_, value)| value)
+    }
+
     /// When the waiting value becomes visible (µs).
     pub fn next_us(&self) -> Option<u64> {
         self.next.map(|(t, _)| t)

@@ -1,0 +1,89 @@
+//! The turns of J6: a multi-turn servo counts from its one-turn reading, so the reading can be whole turns off.
+
+use crate::bus::{Bus, BusError, driver::id_of, registers};
+use crate::joints::{J6, TABLE};
+use crate::platform::ControlPort;
+use crate::units::{STEPS_PER_TURN, steps_to_deg};
+
+/// Nearer than this to the middle of the gap between the limits the turn cannot be told (°).
+const GAP_UNKNOWN_DEG: f32 = 1.5;
+
+/// Middle of the gap between the upper limit and the lower limit one turn on (°): +135° for J6.
+const GAP_MIDDLE_DEG: f32 = {
+    let joint = &TABLE[J6];
+    joint.max_deg + (360.0 - (joint.max_deg - joint.min_deg)) / 2.0
+};
+
+/// Puts J6's servo into multi-turn: phase bit 4, no angle limits. Both verified.
+///
+/// # Errors
+/// What the last try found.
+pub(super) fn set_up<P: ControlPort>(bus: &mut Bus<'_, P>) -> Result<(), BusError> {
+    let mut phase = [0];
+    bus.read(id_of(J6), registers::PHASE, &mut phase)?;
+    bus.write_verified(id_of(J6), registers::PHASE, &[phase[0] | registers::PHASE_MULTI_TURN])?;
+    bus.write_verified(id_of(J6), registers::ANGLE_LIMITS, &[0; 4])?;
+    Ok(())
+}
+
+/// Steps of a sign-magnitude register value (sign in bit 15).
+pub(super) fn from_sign_magnitude(raw: u16) -> i32 {
+    let magnitude = i32::from(raw & 0x7FFF);
+    if raw & 0x8000 == 0 { magnitude } else { -magnitude }
+}
+
+/// Sign-magnitude register value of steps, limited to ±32,767.
+pub(super) fn to_sign_magnitude(steps: i32) -> u16 {
+    let magnitude = steps.unsigned_abs().min(0x7FFF) as u16;
+    if steps < 0 { magnitude | 0x8000 } else { magnitude }
+}
+
+/// Steps to add to J6's readings so that its angle lies in the one turn around its limits; `None` when the
+/// reading is so near the gap that the turn cannot be told.
+pub(super) fn offset_of(reading_steps: i32) -> Option<i32> {
+    let mut offset = 0;
+    let mut deg = steps_to_deg(J6, reading_steps);
+    while deg > GAP_MIDDLE_DEG {
+        deg -= 360.0;
+        offset -= TABLE[J6].sign * STEPS_PER_TURN;
+    }
+    while deg < GAP_MIDDLE_DEG - 360.0 {
+        deg += 360.0;
+        offset += TABLE[J6].sign * STEPS_PER_TURN;
+    }
+    let distance = (GAP_MIDDLE_DEG - deg).min(deg - (GAP_MIDDLE_DEG - 360.0));
+    (distance >= GAP_UNKNOWN_DEG).then_some(offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::deg_to_steps;
+
+    #[test]
+    fn one_turn_taken_off_the_angle_is_plus_4096_steps() {
+        // 180° stands above the gap middle: it is −180°.
+        assert_eq!(offset_of(deg_to_steps(J6, 180.0)), Some(4096));
+        assert_eq!(offset_of(deg_to_steps(J6, 0.0)), Some(0));
+        assert_eq!(offset_of(deg_to_steps(J6, -224.0) - 4096), Some(4096));
+        assert_eq!(offset_of(deg_to_steps(J6, -224.0) + 3 * 4096), None, "−224° is 1° from the gap");
+        assert_eq!(offset_of(deg_to_steps(J6, 100.0) + 2 * 4096), Some(-2 * 4096));
+    }
+
+    #[test]
+    fn the_turn_is_unknown_within_1_5_degrees_of_the_gap() {
+        for deg in [133.6, 135.0, 136.4, -226.0, -225.0, -223.6] {
+            assert_eq!(offset_of(deg_to_steps(J6, deg)), None, "{deg}°");
+        }
+        for deg in [133.4, 136.6, -226.6, -223.4] {
+            assert!(offset_of(deg_to_steps(J6, deg)).is_some(), "{deg}°");
+        }
+    }
+
+    #[test]
+    fn sign_magnitude_round_trips() {
+        for steps in [-32_767, -4096, -1, 0, 1, 4095, 32_767] {
+            assert_eq!(from_sign_magnitude(to_sign_magnitude(steps)), steps);
+        }
+    }
+}
