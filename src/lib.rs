@@ -5,4 +5,5 @@ pub mod atom;
 pub mod cli;
 pub mod hardware;
 pub mod link;
+pub mod recording;
 pub mod server;

@@ -240,8 +240,12 @@ impl<T: Copy> Published<T> {
         self.next = None;
     }
 
-    /// Shows `value` from `at_us` on. A value still waiting is replaced.
+    /// Shows `value` from `at_us` on. At most once in a control step, so a value that still waits is of an
+    /// earlier step: its time has come, though nobody looked.
     pub fn show_from(&mut self, at_us: u64, value: T) {
+        if let Some((_, waiting)) = self.next.take() {
+            self.shown = waiting;
+        }
         self.next = Some((at_us, value));
     }
 

@@ -1,5 +1,7 @@
 //! The kinematic chain: forward kinematics and Jacobian of the flange and the gripper TCP.
 
+pub mod chain;
+
 /// The tool point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tcp {

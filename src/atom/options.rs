@@ -1,0 +1,31 @@
+//! How a simulated ATOM starts.
+
+use super::ports::CpuModel;
+use crate::hardware::HardwareOptions;
+
+/// How an ATOM starts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// The arm: seed, plant, pose, gripper, object.
+    pub hardware: HardwareOptions,
+    /// Subscribers served at once.
+    pub max_subscribers: usize,
+    /// Memory for plans (bytes).
+    pub plan_bytes_max: usize,
+    /// Modelled CPU times of the control side.
+    pub cpu: CpuModel,
+    /// Start at power-up and show booting, rather than with power-up done.
+    pub boot: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            hardware: HardwareOptions::default(),
+            max_subscribers: 8,
+            plan_bytes_max: 120_024,
+            cpu: CpuModel::default(),
+            boot: false,
+        }
+    }
+}

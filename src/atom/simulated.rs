@@ -1,0 +1,231 @@
+//! [`Atom`]: inputs, virtual time, outputs.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+use firmware_core::control::Control;
+use firmware_core::network::{Banner, Network, NetworkOptions};
+use firmware_core::platform::{ClientId, Health, Transport};
+use firmware_core::protocol::ApiLevel;
+use firmware_core::shared::{Shared, State};
+
+use super::inbox::{Inbox, Input};
+use super::options::Options;
+use super::ports::{ControlSide, NetworkSide};
+use crate::hardware::{Hardware, HardwareError};
+
+/// What the status log names as the build.
+const BUILD: &str = env!("CARGO_PKG_VERSION");
+/// Period of the network side (µs).
+const TICK_US: u64 = 1_000;
+/// Power-up is over after this long, whatever the servos do (µs).
+const BOOT_US_MAX: u64 = 60_000_000;
+/// Free heap without a plan (bytes).
+const HEAP_BYTES: u32 = 158_000;
+
+/// What an output is and for whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Output {
+    /// One binary message to one client.
+    Message {
+        /// When it left (µs).
+        t_us: u64,
+        /// Who gets it.
+        to: ClientId,
+        /// Its bytes.
+        bytes: Vec<u8>,
+    },
+    /// A status log line to every WebSocket (text frame) and to the UDP broadcast.
+    StatusLine {
+        /// When it left (µs).
+        t_us: u64,
+        /// The line, without line end.
+        line: String,
+    },
+}
+
+/// One whole simulated ATOM.
+///
+/// Synchronous and deterministic: no socket, no wall clock, no thread. The same options and the same timed
+/// inputs give the same outputs, whatever the sizes of the steps in which time is advanced: all that is due
+/// up to a time has happened before an input at that time is taken, and messages wait for the next network
+/// tick, at most 1 ms.
+#[derive(Debug)]
+pub struct Atom {
+    options: Options,
+    hardware: Hardware,
+    network: Network,
+    control: Control,
+    mailbox: RefCell<Shared>,
+    inbox: Inbox,
+    outputs: VecDeque<Output>,
+    /// All that is due up to here has happened (virtual µs).
+    now_us: u64,
+    power_up_us: u64,
+    control_due_us: u64,
+    /// The control side's last step ended here: it does not step again before.
+    control_free_us: u64,
+    clients_made: u32,
+}
+
+impl Atom {
+    /// Makes an ATOM. Unless `boot` is set, power-up has been done: it holds its pose, or shows the error it
+    /// found, and [`Atom::now_us`] says how long that took.
+    ///
+    /// # Errors
+    /// A pose or an object that the hardware cannot have.
+    pub fn new(options: &Options) -> Result<Self, HardwareError> {
+        let mut atom = Self {
+            hardware: Hardware::new(&options.hardware)?,
+            network: new_network(options),
+            control: Control::new(ApiLevel::V5_1),
+            mailbox: RefCell::default(),
+            inbox: Inbox::default(),
+            outputs: VecDeque::new(),
+            now_us: 0,
+            power_up_us: 0,
+            control_due_us: 0,
+            control_free_us: 0,
+            clients_made: 0,
+            options: options.clone(),
+        };
+        while !options.boot && atom.state() == State::Booting && atom.now_us < BOOT_US_MAX {
+            atom.advance_to(atom.now_us + TICK_US);
+        }
+        atom.outputs.clear();
+        Ok(atom)
+    }
+
+    /// Virtual time (µs).
+    pub fn now_us(&self) -> u64 {
+        self.now_us
+    }
+
+    /// The state as the network side shows it.
+    pub fn state(&self) -> State {
+        self.network.state(self.firmware_us(self.now_us), &self.mailbox)
+    }
+
+    /// True angle (°) of joint `joint` (index, 0 = J1) now.
+    pub fn deg(&self, joint: usize) -> f64 {
+        self.hardware.deg(joint, self.now_us)
+    }
+
+    /// A WebSocket opens, or the first datagram of a UDP source comes.
+    pub fn connect(&mut self, transport: Transport) -> ClientId {
+        self.clients_made += 1;
+        ClientId { transport, number: self.clients_made }
+    }
+
+    /// A client is gone: its WebSocket closed, or the server forgets a UDP source.
+    pub fn close(&mut self, client: ClientId) {
+        self.inbox.close(client);
+    }
+
+    /// Bytes of one message from a client, now.
+    pub fn receive(&mut self, client: ClientId, bytes: &[u8]) {
+        self.inbox.push(client, bytes);
+    }
+
+    /// Messages lost because a client sent more in one tick than its share of memory.
+    pub fn messages_lost(&self) -> u64 {
+        self.inbox.lost()
+    }
+
+    /// Advances virtual time to `t_us`; all that is due up to then happens. A time in the past does nothing.
+    pub fn advance_to(&mut self, t_us: u64) {
+        loop {
+            let tick_us = self.tick_due_us();
+            let control_us = self.control_due_us;
+            if tick_us.min(control_us) > t_us {
+                break;
+            }
+            // At one instant the network side goes first: what it leaves the control side finds.
+            if tick_us <= control_us {
+                self.now_us = tick_us;
+                self.tick();
+            } else {
+                self.now_us = self.now_us.max(control_us);
+                self.step_control();
+            }
+        }
+        self.now_us = self.now_us.max(t_us);
+    }
+
+    /// When the next thing is due (µs): until then `advance_to` changes nothing that anyone can see.
+    pub fn next_due_us(&self) -> u64 {
+        self.tick_due_us().min(self.control_due_us)
+    }
+
+    /// The oldest output that was not taken yet.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    fn firmware_us(&self, virtual_us: u64) -> u64 {
+        virtual_us - self.power_up_us
+    }
+
+    /// The next network tick that has something to do (virtual µs).
+    fn tick_due_us(&self) -> u64 {
+        let now_us = self.firmware_us(self.now_us);
+        let next_us = (now_us / TICK_US + 1) * TICK_US;
+        if !self.inbox.is_empty() {
+            return self.power_up_us + next_us;
+        }
+        let wake_us = self.network.next_wake_us(&self.mailbox);
+        wake_us
+            .max(next_us)
+            .checked_next_multiple_of(TICK_US)
+            .map_or(u64::MAX, |wake_us| self.power_up_us + wake_us)
+    }
+
+    fn tick(&mut self) {
+        let now_us = self.firmware_us(self.now_us);
+        let mut port = NetworkSide {
+            hardware: &mut self.hardware,
+            virtual_us: self.now_us,
+            health: Health {
+                ip: [127, 0, 0, 1],
+                rssi_dbm: -50,
+                heap_free: HEAP_BYTES - self.mailbox.borrow().plan.bytes() as u32,
+                wifi_drops: 0,
+            },
+            outputs: &mut self.outputs,
+        };
+        while let Some((client, input)) = self.inbox.pop() {
+            match input {
+                Input::Message(bytes) => {
+                    self.network.receive(now_us, client, &bytes, &self.mailbox, &mut port)
+                }
+                Input::Closed => self.network.closed(now_us, client, &self.mailbox),
+            }
+        }
+        self.network.tick(now_us, &self.mailbox, &mut port);
+        if self.mailbox.borrow().doorbell {
+            self.control_due_us = self.control_due_us.min(self.now_us.max(self.control_free_us));
+        }
+    }
+
+    fn step_control(&mut self) {
+        let mut port = ControlSide {
+            hardware: &mut self.hardware,
+            virtual_us: self.now_us,
+            power_up_us: self.power_up_us,
+            cpu: self.options.cpu,
+        };
+        let wake_us = self.control.step(&mut port, &self.mailbox);
+        self.control_free_us = port.virtual_us;
+        self.control_due_us = wake_us.saturating_add(self.power_up_us);
+    }
+}
+
+fn new_network(options: &Options) -> Network {
+    Network::new(NetworkOptions {
+        level: ApiLevel::V5_1,
+        max_subscribers: options.max_subscribers,
+        plan_bytes_max: options.plan_bytes_max,
+        banner: Banner::Simulator,
+        build: BUILD,
+    })
+}
