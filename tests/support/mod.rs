@@ -8,32 +8,32 @@ use firmware_core::protocol::request::build;
 use firmware_core::protocol::stream::Stream;
 
 /// An ATOM and everything it sent.
-pub struct Bench {
+pub(crate) struct Bench {
     /// The ATOM.
-    pub atom: Atom,
+    pub(crate) atom: Atom,
     /// All outputs so far, in order.
-    pub outputs: Vec<Output>,
+    pub(crate) outputs: Vec<Output>,
 }
 
 impl Bench {
-    pub fn new(options: &Options) -> Self {
+    pub(crate) fn new(options: &Options) -> Self {
         Self { atom: Atom::new(options).expect("options of a test are valid"), outputs: Vec::new() }
     }
 
-    pub fn udp(&mut self) -> ClientId {
+    pub(crate) fn udp(&mut self) -> ClientId {
         self.atom.connect(Transport::Udp)
     }
 
-    pub fn web(&mut self) -> ClientId {
+    pub(crate) fn web(&mut self) -> ClientId {
         self.atom.connect(Transport::WebSocket)
     }
 
-    pub fn send(&mut self, client: Client, bytes: &[u8]) {
+    pub(crate) fn send(&mut self, client: Client, bytes: &[u8]) {
         self.atom.receive(client, bytes);
     }
 
     /// Advances by milliseconds and returns what came out.
-    pub fn run_ms(&mut self, ms: u64) -> Vec<Output> {
+    pub(crate) fn run_ms(&mut self, ms: u64) -> Vec<Output> {
         self.atom.advance_to(self.atom.now_us() + ms * 1000);
         let from = self.outputs.len();
         while let Some(output) = self.atom.poll_output() {
@@ -43,7 +43,7 @@ impl Bench {
     }
 
     /// Sends, advances by milliseconds, and returns the replies to this client besides STREAM and TELEM.
-    pub fn ask_ms(&mut self, client: Client, bytes: &[u8], ms: u64) -> Vec<Reply> {
+    pub(crate) fn ask_ms(&mut self, client: Client, bytes: &[u8], ms: u64) -> Vec<Reply> {
         self.send(client, bytes);
         let outputs = self.run_ms(ms);
         replies_to(client, &outputs)
@@ -53,7 +53,7 @@ impl Bench {
     }
 
     /// The latest STREAM to a client.
-    pub fn stream(&self, client: Client) -> Stream {
+    pub(crate) fn stream(&self, client: Client) -> Stream {
         replies_to(client, &self.outputs)
             .into_iter()
             .rev()
@@ -62,7 +62,7 @@ impl Bench {
     }
 
     /// Sends `message` every `period_ms` for `total_ms`.
-    pub fn repeat_ms(&mut self, client: Client, message: &[u8], period_ms: u64, total_ms: u64) -> Vec<Output> {
+    pub(crate) fn repeat_ms(&mut self, client: Client, message: &[u8], period_ms: u64, total_ms: u64) -> Vec<Output> {
         let mut outputs = Vec::new();
         for _ in 0..total_ms / period_ms {
             self.send(client, message);
@@ -71,13 +71,13 @@ impl Bench {
         outputs
     }
 
-    pub fn subscribe(&mut self, client: Client, rate_hz: u16) {
+    pub(crate) fn subscribe(&mut self, client: Client, rate_hz: u16) {
         self.send(client, &build::subscribe(rate_hz));
     }
 }
 
 /// Decoded messages to one client.
-pub fn replies_to(client: Client, outputs: &[Output]) -> Vec<Reply> {
+pub(crate) fn replies_to(client: Client, outputs: &[Output]) -> Vec<Reply> {
     outputs
         .iter()
         .filter_map(|output| match output {
@@ -89,10 +89,10 @@ pub fn replies_to(client: Client, outputs: &[Output]) -> Vec<Reply> {
         .collect()
 }
 
-pub fn ack(code: u8, status: i8) -> Reply {
+pub(crate) fn ack(code: u8, status: i8) -> Reply {
     Reply::Ack(Ack { code, status, value: 0 })
 }
 
-pub fn done_of(replies: &[Reply]) -> Option<Done> {
+pub(crate) fn done_of(replies: &[Reply]) -> Option<Done> {
     replies.iter().find_map(|reply| if let Reply::Done(done) = reply { Some(*done) } else { None })
 }
