@@ -35,7 +35,8 @@ fn stream(mut atom: Atom, client: ClientId, messages: impl Fn(u64) -> Vec<u8>) -
 fn track(bencher: Bencher<'_, '_>) {
     bencher.counter(ItemsCount::new(SECONDS)).with_inputs(atom).bench_values(|mut atom| {
         let client = atom.connect(Transport::WebSocket);
-        let goals = [[40.0, 20.0, -60.0, 10.0, 30.0, -50.0, -10.0], [-40.0, -20.0, -20.0, 50.0, -30.0, 50.0, -40.0]];
+        let goals =
+            [[40.0, 20.0, -60.0, 10.0, 30.0, -50.0, -10.0], [-40.0, -20.0, -20.0, 50.0, -30.0, 50.0, -40.0]];
         stream(atom, client, |k| build::track(&goals[(k / 20 % 2) as usize], 60.0).to_vec())
     });
 }

@@ -203,7 +203,11 @@ impl Hardware {
 
     /// What travelled on the bus.
     pub fn counters(&self) -> BusCounters {
-        BusCounters { bytes_sent: self.wire.bytes_sent, bytes_received: self.wire.bytes_received, ..self.counters }
+        BusCounters {
+            bytes_sent: self.wire.bytes_sent,
+            bytes_received: self.wire.bytes_received,
+            ..self.counters
+        }
     }
 
     /// The gripper is plugged in.

@@ -50,7 +50,8 @@ impl Imu {
     /// Sample `number`; `angles_deg` tells J1–J5 at a time (µs).
     pub fn sample(&self, number: u64, angles_deg: impl Fn(u64) -> Angles) -> ImuSample {
         let t_us = number * PERIOD_US;
-        let [now, before, earlier] = [0, 1, 2].map(|back| pose(&angles_deg(t_us.saturating_sub(back * PERIOD_US))));
+        let [now, before, earlier] =
+            [0, 1, 2].map(|back| pose(&angles_deg(t_us.saturating_sub(back * PERIOD_US))));
         let dt_s = PERIOD_US as f64 * 1e-6;
         // What an accelerometer feels: its own acceleration less that of free fall.
         let felt: [f64; 3] = core::array::from_fn(|axis| {
@@ -66,7 +67,9 @@ impl Imu {
                 raw(g * ACC_PER_G)
             }),
             gyro: core::array::from_fn(|axis| {
-                let dps = in_sensor(&rate_dps, axis) + GYRO_BIAS_DPS[axis] + GYRO_NOISE_DPS * noise(axis as u64 + 3);
+                let dps = in_sensor(&rate_dps, axis)
+                    + GYRO_BIAS_DPS[axis]
+                    + GYRO_NOISE_DPS * noise(axis as u64 + 3);
                 raw(dps * GYRO_PER_DPS)
             }),
         }
@@ -78,7 +81,8 @@ fn raw(value: f64) -> i16 {
 }
 
 fn pose(angles_deg: &Angles) -> Pose {
-    let mut pose = Pose { rotation: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], position_mm: [0.0; 3] };
+    let mut pose =
+        Pose { rotation: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], position_mm: [0.0; 3] };
     for (link, deg) in LINKS.iter().zip(angles_deg) {
         let translation = link.translation_mm.map(f64::from);
         for axis in 0..3 {

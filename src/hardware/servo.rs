@@ -149,7 +149,9 @@ impl Servo {
             let mut value = *value;
             match registers::access(at) {
                 Access::Ignored => continue,
-                Access::Eeprom if self.register(address::EEPROM_LOCK) == 0 => self.eeprom[usize::from(at)] = value,
+                Access::Eeprom if self.register(address::EEPROM_LOCK) == 0 => {
+                    self.eeprom[usize::from(at)] = value
+                }
                 Access::Eeprom | Access::Ram => {}
             }
             if at == address::ACCELERATION {
@@ -246,7 +248,10 @@ impl Servo {
         let load = f64::from(TABLE[self.index].sign) * (load_percent + grasp_percent + noise);
         self.set_word(address::PRESENT_POSITION, position);
         self.set_word(address::PRESENT_POSITION + 2, sign_magnitude(quantised(speed_sps), 15));
-        self.set_word(address::PRESENT_POSITION + 4, sign_magnitude((load * 10.0).clamp(-1000.0, 1000.0), 10));
+        self.set_word(
+            address::PRESENT_POSITION + 4,
+            sign_magnitude((load * 10.0).clamp(-1000.0, 1000.0), 10),
+        );
         if health {
             self.warm_up(t_us, speed_sps);
             let threshold_sps = f64::from(self.register(address::MOVING_THRESHOLD));
@@ -267,8 +272,10 @@ impl Servo {
 
     fn warm_up(&mut self, t_us: u64, speed_sps: f64) {
         let dt_s = t_us.saturating_sub(self.temperature_at_us) as f64 * 1e-6;
-        let toward_c = TEMPERATURE_REST_C + TEMPERATURE_RISE_C * (speed_sps.abs() / TEMPERATURE_FULL_SPS).min(1.0);
-        self.temperature_c = toward_c + (self.temperature_c - toward_c) * libm::exp(-dt_s / TEMPERATURE_TAU_S);
+        let toward_c =
+            TEMPERATURE_REST_C + TEMPERATURE_RISE_C * (speed_sps.abs() / TEMPERATURE_FULL_SPS).min(1.0);
+        self.temperature_c =
+            toward_c + (self.temperature_c - toward_c) * libm::exp(-dt_s / TEMPERATURE_TAU_S);
         self.temperature_at_us = t_us;
         self.registers[usize::from(address::PRESENT_POSITION) + 6] = VOLTAGES_DV[self.index];
         self.registers[usize::from(address::TEMPERATURE)] = self.temperature_c.round() as u8;

@@ -75,7 +75,8 @@ impl Wire {
                 return (filled, t_us + u64::from(timeout_us));
             }
             let count = (segment.length - segment.taken).min(buffer.len() - filled);
-            buffer[filled..filled + count].copy_from_slice(&segment.bytes[segment.taken..segment.taken + count]);
+            buffer[filled..filled + count]
+                .copy_from_slice(&segment.bytes[segment.taken..segment.taken + count]);
             segment.taken += count;
             filled += count;
             t_us = t_us.max(segment.start_us + BYTE_US * segment.taken as u64);

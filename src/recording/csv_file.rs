@@ -130,14 +130,8 @@ impl<R: BufRead> Reader<R> {
     /// # Errors
     /// [`ReadError::Io`], [`ReadError::ColumnMissing`].
     pub fn new(input: R, path: &Path) -> Result<Self, ReadError> {
-        let mut reader = Self {
-            input,
-            path: path.to_owned(),
-            places: Vec::new(),
-            n: 0,
-            line: 0,
-            text: String::new(),
-        };
+        let mut reader =
+            Self { input, path: path.to_owned(), places: Vec::new(), n: 0, line: 0, text: String::new() };
         reader.next_line()?;
         let header: Vec<String> = reader.text.trim().split(',').map(|name| name.trim().to_owned()).collect();
         let has_j7 = header.iter().any(|name| name == "q_7");
@@ -195,7 +189,9 @@ impl<R: BufRead> Reader<R> {
             if let Some(place) = place {
                 values[*place] = match field.trim().parse::<f64>() {
                     Ok(value) if value.is_finite() => value,
-                    Ok(_) | Err(_) => return Err(self.broken(column, "a finite number", &format!("`{field}`"))),
+                    Ok(_) | Err(_) => {
+                        return Err(self.broken(column, "a finite number", &format!("`{field}`")));
+                    }
                 };
             }
             column += field.chars().count() + 1;
@@ -293,7 +289,10 @@ mod tests {
         let text = String::from_utf8(recording(6, &[])).expect("ASCII");
         let names: Vec<&str> = text.trim().split(',').collect();
         assert_eq!(names.len(), 37);
-        assert_eq!((names[0], names[1], names[7], names[13], names[19], names[25]), ("t", "q_plan_1", "q_cmd_1", "q_1", "dq_1", "load_1"));
+        assert_eq!(
+            (names[0], names[1], names[7], names[13], names[19], names[25]),
+            ("t", "q_plan_1", "q_cmd_1", "q_1", "dq_1", "load_1")
+        );
         assert_eq!(names[31..], ["acc_x", "acc_y", "acc_z", "gyro_x", "gyro_y", "gyro_z"]);
     }
 
@@ -314,8 +313,12 @@ mod tests {
         assert_eq!(reader.read().expect_err("short").to_string(), "r.csv:2:7: expected 37 fields, found 3");
         let message = Reader::new("t,q_1\n".as_bytes(), Path::new("r.csv")).expect_err("columns").to_string();
         assert!(message.starts_with("r.csv:1: column `q_plan_1` is missing"), "{message}");
-        let text = String::from_utf8(recording(6, &[sample_row(1.0)])).expect("ASCII").replace("0.002,", "inf,");
+        let text =
+            String::from_utf8(recording(6, &[sample_row(1.0)])).expect("ASCII").replace("0.002,", "inf,");
         let mut reader = Reader::new(text.as_bytes(), Path::new("r.csv")).expect("header");
-        assert_eq!(reader.read().expect_err("infinite").to_string(), "r.csv:2:1: expected a finite number, found `inf`");
+        assert_eq!(
+            reader.read().expect_err("infinite").to_string(),
+            "r.csv:2:1: expected a finite number, found `inf`"
+        );
     }
 }

@@ -37,7 +37,8 @@ impl Row {
     /// The sample in units.
     pub fn from_sample(sample: &TelemetrySample) -> Self {
         let n = usize::from(sample.n);
-        let per_joint = |value: &dyn Fn(usize) -> f64| core::array::from_fn(|j| if j < n { value(j) } else { 0.0 });
+        let per_joint =
+            |value: &dyn Fn(usize) -> f64| core::array::from_fn(|j| if j < n { value(j) } else { 0.0 });
         Self {
             t_s: f64::from(sample.t_us) / 1e6,
             reference_deg: per_joint(&|j| angle_deg(j, sample.reference[j])),
@@ -57,7 +58,9 @@ impl Row {
             speed: core::array::from_fn(|j| {
                 sign_magnitude(f64::from(TABLE[j].sign) * self.speed_dps[j] / DEG_PER_STEP, 15)
             }),
-            load: core::array::from_fn(|j| sign_magnitude(f64::from(TABLE[j].sign) * self.load_percent[j] * 10.0, 10)),
+            load: core::array::from_fn(|j| {
+                sign_magnitude(f64::from(TABLE[j].sign) * self.load_percent[j] * 10.0, 10)
+            }),
             imu: ImuSample {
                 acc: self.acc_g.map(|g| (g * ACC_PER_G).round() as i16),
                 gyro: self.gyro_dps.map(|dps| (dps * GYRO_PER_DPS).round() as i16),
@@ -133,7 +136,10 @@ mod tests {
             ok: true,
         };
         let raw = Row::from_sample(&sample).to_raw();
-        assert_eq!(raw, RawRow { position: sample.position, speed: sample.speed, load: sample.load, imu: sample.imu });
+        assert_eq!(
+            raw,
+            RawRow { position: sample.position, speed: sample.speed, load: sample.load, imu: sample.imu }
+        );
     }
 
     #[test]

@@ -62,7 +62,13 @@ impl Bench {
     }
 
     /// Sends `message` every `period_ms` for `total_ms`.
-    pub(crate) fn repeat_ms(&mut self, client: Client, message: &[u8], period_ms: u64, total_ms: u64) -> Vec<Output> {
+    pub(crate) fn repeat_ms(
+        &mut self,
+        client: Client,
+        message: &[u8],
+        period_ms: u64,
+        total_ms: u64,
+    ) -> Vec<Output> {
         let mut outputs = Vec::new();
         for _ in 0..total_ms / period_ms {
             self.send(client, message);
