@@ -1,4 +1,8 @@
-//! The `atom-sim` binary.
+//! The `atom-sim` binary: the command line of the simulator.
 #![forbid(unsafe_code)]
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    atom_sim::cli::main()
+}

@@ -1,1 +1,19 @@
 //! The command line: one file per command.
+//!
+//! | File | Is |
+//! | --- | --- |
+//! | `app` | parses the line and runs the command |
+//! | `serve` | `atom-sim serve`, the default command |
+//! | `values` | values of options with a form of their own: poses, speeds |
+//! | `ready` | what a started server tells the program that started it |
+//! | `exit` | exit codes, and the error that carries one |
+//! | `logging` | the log on standard error |
+
+mod app;
+pub mod exit;
+mod logging;
+mod ready;
+mod serve;
+mod values;
+
+pub use app::main;

@@ -1,1 +1,36 @@
-//! The server: sockets and the pacer around an `Atom`.
+//! Serves one `Atom` over real sockets, in real time or any other.
+//!
+//! Two threads. The *simulation thread* owns the `Atom` and the pacer: it sleeps until the next thing is due
+//! or a client's message comes, so that timers are as exact as the host's and an idle simulator costs next to
+//! nothing. The *socket thread* runs everything asynchronous: HTTP, WebSockets, the UDP reader. Inputs go one
+//! way through one bounded queue, stamped with their time of arrival; messages go back through a bounded
+//! queue per WebSocket, and straight to the UDP socket.
+//!
+//! | File | Is |
+//! | --- | --- |
+//! | `options` | what a server is asked to do, and where it listens |
+//! | `listen` | opens the sockets, the whole server's life |
+//! | `pacer` | wall time to virtual time and back, lag: the one place with a clock |
+//! | `simulation` | the simulation thread |
+//! | `inputs` | the queue to it |
+//! | `clients` | who is connected, and the way to each |
+//! | `http` | the paths: `/ws`, and room for an API beside it |
+//! | `websocket` | one WebSocket connection |
+//! | `udp` | the UDP reader |
+
+mod clients;
+mod http;
+mod inputs;
+mod listen;
+mod options;
+mod pacer;
+mod simulation;
+mod udp;
+mod websocket;
+
+pub use clients::{OUTBOX_MESSAGES, UDP_SILENCE_MIN, UDP_SOURCES_MAX};
+pub use listen::{Server, ServerError};
+pub use options::{CONNECTIONS_DEFAULT, Endpoints, ServerOptions};
+pub use pacer::{CATCH_UP_MAX, LagFigures, Speed};
+pub use udp::DATAGRAM_BYTES_MAX;
+pub use websocket::{MESSAGE_BYTES_MAX, WRITE_STALL_MAX};

@@ -1,0 +1,131 @@
+//! The command line as a whole: parses it, runs the command, turns its end into an exit code.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+use super::exit::{self, CommandError};
+use super::serve::{self, ServeArgs};
+
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (controller firmware 5.1.0)");
+
+const EXAMPLES: &str = "\
+Examples:
+  atom-sim                                  serve on 127.0.0.1: WebSocket 8281 /ws, UDP 5006
+  atom-sim --host 0.0.0.0                   serve the whole network (no authentication, as on the robot)
+  atom-sim --pose ready                     start where the end-effector JOG works (the zero pose is singular)
+  atom-sim --object -30                     J7 grasps an object at -30°
+  atom-sim --instance 1                     a second one beside it, on 8291 and 5016
+  atom-sim --port 0 --udp-port 0            free ports; the line on standard output tells which
+  atom-sim --speed 10                       ten times as fast as real time
+
+Once it accepts clients it prints one line of JSON on standard output:
+  {\"event\":\"ready\",\"websocket\":\"ws://127.0.0.1:8281/ws\",\"udp\":\"127.0.0.1:5006\", ...}
+
+Exit codes: 0 done, 1 failed, 2 wrong option or value, 3 the machine (a port in use, a file).";
+
+/// A simulated ATOM, the controller of a myCobot 280: the lab's protocol over UDP and WebSocket, without a robot.
+#[derive(Debug, Parser)]
+#[command(name = "atom-sim", version = VERSION, after_help = EXAMPLES)]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    serve: ServeArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve clients over UDP and WebSocket (the default command).
+    #[command(after_help = EXAMPLES)]
+    Serve(ServeArgs),
+}
+
+/// Runs the command line of this process and returns its exit code.
+pub fn main() -> ExitCode {
+    let result = match Cli::try_parse() {
+        Ok(cli) => run(cli),
+        Err(error) => return ExitCode::from(report_parse_error(&error)),
+    };
+    match result {
+        Ok(()) => ExitCode::from(exit::OK),
+        Err(error) => {
+            complain(&error.message);
+            ExitCode::from(error.code)
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<(), CommandError> {
+    match cli.command {
+        Some(Command::Serve(args)) => serve::run(&args),
+        None => serve::run(&cli.serve),
+    }
+}
+
+/// Prints help and version as asked, and anything else as one line.
+fn report_parse_error(error: &clap::Error) -> u8 {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // Nobody is left to tell when standard output is closed.
+        let _ = error.print();
+        return exit::OK;
+    }
+    complain(&one_line(&error.to_string()));
+    exit::BAD_INPUT
+}
+
+/// The parser's message without its usage block, on one line, with where to read more.
+fn one_line(message: &str) -> String {
+    let said = message.split("Usage:").next().unwrap_or_default();
+    let said = said.split("For more information").next().unwrap_or_default();
+    let words: Vec<&str> = said.split_whitespace().collect();
+    let words = words.join(" ");
+    let words = words.strip_prefix("error: ").unwrap_or(&words);
+    format!("{}; see atom-sim --help", words.trim_end_matches('.'))
+}
+
+fn complain(message: &str) {
+    // Nobody is left to tell when standard error is closed.
+    let _ = writeln!(std::io::stderr(), "error: {message}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse_error(line: &[&str]) -> String {
+        let error = Cli::try_parse_from(line).expect_err("the line is wrong");
+        one_line(&error.to_string())
+    }
+
+    #[test]
+    fn the_definition_of_the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn an_error_is_one_line_that_says_what_why_and_where_to_read_more() {
+        let message = parse_error(&["atom-sim", "--port", "99999"]);
+        assert!(!message.contains('\n'), "{message}");
+        assert!(message.contains("99999") && message.contains("--port"), "{message}");
+        assert!(message.ends_with("; see atom-sim --help"), "{message}");
+    }
+
+    #[test]
+    fn the_line_of_the_labs_python_simulator_works_as_it_stands() {
+        let line = ["atom-sim", "--host", "100.69.15.110", "--port", "8281", "--no-gripper"];
+        assert!(Cli::try_parse_from(line).is_ok());
+        let line = ["atom-sim", "--host", "127.0.0.1", "--object", "-30"];
+        assert!(Cli::try_parse_from(line).is_ok());
+    }
+
+    #[test]
+    fn a_mistyped_option_names_the_nearest_one() {
+        let message = parse_error(&["atom-sim", "--objekt", "-30"]);
+        assert!(message.contains("--object"), "{message}");
+    }
+}

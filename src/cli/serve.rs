@@ -1,0 +1,214 @@
+//! `atom-sim serve`: serves one simulated ATOM until it is told to stop.
+
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::exit::CommandError;
+use super::logging::{self, LogLevel};
+use super::ready::{self, ReadyFile};
+use super::values::{Pose, parse_object, parse_pose, parse_speed};
+use crate::atom::{Atom, Options};
+use crate::server::{self, Server, ServerOptions, Speed};
+
+/// Ports between one instance and the next.
+const INSTANCE_PORT_STEP: u32 = 10;
+
+/// Options of `atom-sim serve`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Address to serve on; 0.0.0.0 serves the whole network.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    host: String,
+    /// TCP port of the WebSocket (path /ws); 0 takes a free one.
+    #[arg(long, value_name = "PORT", default_value_t = 8281)]
+    port: u16,
+    /// UDP port of the commands; 0 takes a free one.
+    #[arg(long, value_name = "PORT", default_value_t = 5006)]
+    udp_port: u16,
+    /// Moves all ports this ATOM listens on by 10·N, so that several run side by side.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    instance: u16,
+    /// The arm without the gripper: 6 joints.
+    #[arg(long)]
+    no_gripper: bool,
+    /// An object between the fingers stops J7 at this angle when it closes (−51.5…0).
+    #[arg(long, value_name = "DEG", value_parser = parse_object, allow_negative_numbers = true, conflicts_with = "no_gripper")]
+    object: Option<f64>,
+    /// Joint angles at power-up: `zero` (singular: no end-effector JOG from it), `ready` (0,0,-90,0,0,0), or
+    /// J1,…,J6[,J7] in degrees.
+    #[arg(long, value_name = "POSE", value_parser = parse_pose, default_value = "zero", allow_hyphen_values = true)]
+    pose: Pose,
+    /// Serve from power-up on and show booting, rather than once power-up is done.
+    #[arg(long)]
+    boot: bool,
+    /// Clients that can be subscribed to the state stream at once (4 on the robot).
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
+    max_subscribers: u16,
+    /// WebSocket connections served at once; one more is answered 503.
+    #[arg(long, value_name = "N", default_value_t = server::CONNECTIONS_DEFAULT, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    max_connections: u16,
+    /// Virtual time: a factor of real time, `max` (as fast as it goes) or `paused`.
+    #[arg(long, value_name = "SPEED", value_parser = parse_speed, default_value = "1", allow_negative_numbers = true)]
+    speed: Speed,
+    /// Seed of everything random: the same seed and inputs give the same outputs.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Send the status log as UDP datagrams to this address too (the robot broadcasts on port 5005).
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    status_log: Option<SocketAddr>,
+    /// Write the ready line to this file once clients can connect; the file is removed at the end.
+    #[arg(long, value_name = "FILE")]
+    ready_file: Option<PathBuf>,
+    /// How much to log on standard error.
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = LogLevel::Info)]
+    log: LogLevel,
+    /// Play this recording's telemetry for PLAY and PLAY_SIGNAL (this version cannot yet and refuses it).
+    #[arg(long, value_name = "FILE")]
+    recording: Option<PathBuf>,
+}
+
+/// Serves until SIGINT or SIGTERM.
+///
+/// # Errors
+/// An option out of its range, a port in use, a ready file that cannot be written, or a simulation that failed.
+pub(crate) fn run(args: &ServeArgs) -> Result<(), CommandError> {
+    refuse_recording(args)?;
+    let host = resolve_host(&args.host)?;
+    let options = ServerOptions {
+        http: SocketAddr::new(host, instance_port("--port", args.port, args.instance)?),
+        udp: SocketAddr::new(host, instance_port("--udp-port", args.udp_port, args.instance)?),
+        status_log: args.status_log,
+        speed: args.speed,
+        connections_max: usize::from(args.max_connections),
+    };
+    let atom = Atom::new(&atom_options(args)).map_err(|error| CommandError::bad_input(error.0))?;
+    logging::start(args.log);
+    let ready_file = args.ready_file.as_deref().map(ReadyFile::prepare).transpose()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CommandError::machine(format!("cannot start serving: {error}")))?;
+    runtime.block_on(serve(&options, atom, ready_file.as_ref()))
+}
+
+async fn serve(
+    options: &ServerOptions,
+    atom: Atom,
+    ready_file: Option<&ReadyFile>,
+) -> Result<(), CommandError> {
+    // Signals first: from the ready line on, they stop the server in order.
+    let stop = stop_signal()?;
+    let server = Server::bind(options, atom).map_err(CommandError::machine)?;
+    ready::announce(server.endpoints(), ready_file)?;
+    server.run(stop).await.map_err(CommandError::failed)
+}
+
+fn refuse_recording(args: &ServeArgs) -> Result<(), CommandError> {
+    args.recording.as_ref().map_or(Ok(()), |path| {
+        Err(CommandError::bad_input(format!(
+            "--recording {}: this version cannot play recordings yet; leave the option out, and PLAY and \
+             PLAY_SIGNAL run in the simulation",
+            path.display()
+        )))
+    })
+}
+
+fn atom_options(args: &ServeArgs) -> Options {
+    Options {
+        seed: args.seed,
+        gripper: !args.no_gripper,
+        object_deg: args.object,
+        pose_deg: args.pose.0,
+        max_subscribers: usize::from(args.max_subscribers),
+        boot: args.boot,
+        ..Options::default()
+    }
+}
+
+/// The address behind `--host`: itself, or the first one of a name, IPv4 before IPv6.
+fn resolve_host(host: &str) -> Result<IpAddr, CommandError> {
+    if let Ok(address) = host.parse() {
+        return Ok(address);
+    }
+    let found: Vec<IpAddr> = (host, 0)
+        .to_socket_addrs()
+        .map_err(|error| {
+            CommandError::bad_input(format!(
+                "--host {host}: no address of this machine ({error}); give an IP address such as 127.0.0.1 or 0.0.0.0"
+            ))
+        })?
+        .map(|address| address.ip())
+        .collect();
+    found.iter().find(|address| address.is_ipv4()).or_else(|| found.first()).copied().ok_or_else(|| {
+        CommandError::bad_input(format!(
+            "--host {host}: the name has no address; give an IP address such as 127.0.0.1"
+        ))
+    })
+}
+
+/// The port of one instance. Port 0 stays 0: any free port.
+fn instance_port(option: &str, port: u16, instance: u16) -> Result<u16, CommandError> {
+    if port == 0 {
+        return Ok(0);
+    }
+    let moved = u32::from(port) + INSTANCE_PORT_STEP * u32::from(instance);
+    u16::try_from(moved).map_err(|_| {
+        CommandError::bad_input(format!(
+            "--instance {instance} moves {option} {port} to {moved}, past the last port 65535; choose a smaller \
+             instance or port"
+        ))
+    })
+}
+
+/// Resolves when the process is asked to stop: SIGINT (Ctrl-C) or SIGTERM.
+fn stop_signal() -> Result<impl Future<Output = ()>, CommandError> {
+    #[cfg(unix)]
+    let terminate = {
+        use tokio::signal::unix::{SignalKind, signal};
+        let watch = |kind| {
+            signal(kind).map_err(|error| CommandError::machine(format!("cannot watch for signals: {error}")))
+        };
+        let (mut interrupt, mut terminate) =
+            (watch(SignalKind::interrupt())?, watch(SignalKind::terminate())?);
+        async move {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        }
+    };
+    #[cfg(not(unix))]
+    let terminate = async {
+        // Without signals the server runs until its process is ended.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    Ok(terminate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instance_moves_a_port_by_ten_and_leaves_port_0_free() {
+        assert_eq!(instance_port("--port", 8281, 2), Ok(8301));
+        assert_eq!(instance_port("--port", 0, 2), Ok(0));
+    }
+
+    #[test]
+    fn an_instance_past_the_last_port_is_refused() {
+        let error = instance_port("--port", 65_530, 1).expect_err("past the last port");
+        assert!(error.message.contains("65540"), "{error}");
+    }
+
+    #[test]
+    fn a_host_name_resolves_to_ipv4_first() {
+        assert_eq!(resolve_host("localhost").map(|address| address.is_loopback()), Ok(true));
+        assert_eq!(resolve_host("::1"), Ok(IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1])));
+        assert!(resolve_host("not a host").is_err());
+    }
+}

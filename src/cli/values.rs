@@ -1,0 +1,115 @@
+//! Values of options with a form of their own: poses, speeds, angles.
+
+use firmware_core::joints::{ARM_JOINTS, JOINTS, TABLE};
+
+use crate::server::Speed;
+
+/// Where J7 starts unless the pose says otherwise (°).
+const J7_DEG: f64 = -20.0;
+/// Fastest and slowest speed factor.
+const FACTOR_RANGE: std::ops::RangeInclusive<f64> = 0.001..=10_000.0;
+
+/// Joint angles at power-up (°), J1–J7.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Pose(pub(crate) [f64; JOINTS]);
+
+/// Reads `ready`, `zero` or six or seven angles in degrees, separated by commas.
+pub(crate) fn parse_pose(text: &str) -> Result<Pose, String> {
+    match text {
+        "zero" => Ok(Pose([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, J7_DEG])),
+        "ready" => Ok(Pose([0.0, 0.0, -90.0, 0.0, 0.0, 0.0, J7_DEG])),
+        angles => parse_angles(angles),
+    }
+}
+
+fn parse_angles(text: &str) -> Result<Pose, String> {
+    let mut pose = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, J7_DEG];
+    let mut count = 0;
+    for word in text.split(',') {
+        let angle_deg = parse_finite(word.trim()).ok_or_else(|| {
+            format!("expected `ready`, `zero` or angles in degrees such as 0,0,-90,0,0,0, found `{word}`")
+        })?;
+        if let Some(joint) = pose.get_mut(count) {
+            *joint = angle_deg;
+        }
+        count += 1;
+    }
+    if count == ARM_JOINTS || count == JOINTS {
+        Ok(Pose(pose))
+    } else {
+        Err(format!("expected 6 angles (J1 to J6) or 7 (with J7, the gripper), found {count}"))
+    }
+}
+
+/// Reads `max`, `paused` or a factor of real time.
+pub(crate) fn parse_speed(text: &str) -> Result<Speed, String> {
+    match text {
+        "max" => Ok(Speed::Max),
+        "paused" => Ok(Speed::Paused),
+        factor => match parse_finite(factor) {
+            Some(factor) if FACTOR_RANGE.contains(&factor) => Ok(Speed::Factor(factor)),
+            _ => Err(format!(
+                "expected `max`, `paused` or a factor of real time from {} to {}",
+                FACTOR_RANGE.start(),
+                FACTOR_RANGE.end()
+            )),
+        },
+    }
+}
+
+/// Reads the angle at which an object stops J7 (°).
+pub(crate) fn parse_object(text: &str) -> Result<f64, String> {
+    let [.., j7] = TABLE;
+    let (closed_deg, open_deg) = (f64::from(j7.min_deg), f64::from(j7.max_deg));
+    match parse_finite(text) {
+        Some(angle_deg) if (closed_deg..=open_deg).contains(&angle_deg) => Ok(angle_deg),
+        _ => {
+            Err(format!("expected an angle of J7 from {closed_deg:.1} (closed) to {open_deg} degrees (open)"))
+        }
+    }
+}
+
+fn parse_finite(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|value: &f64| value.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn named_poses_have_j7_at_minus_20() {
+        assert_eq!(parse_pose("zero"), Ok(Pose([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -20.0])));
+        assert_eq!(parse_pose("ready"), Ok(Pose([0.0, 0.0, -90.0, 0.0, 0.0, 0.0, -20.0])));
+    }
+
+    #[test]
+    fn a_pose_has_six_or_seven_finite_angles() {
+        assert_eq!(parse_pose("1,-2, 3,4,5,6"), Ok(Pose([1.0, -2.0, 3.0, 4.0, 5.0, 6.0, -20.0])));
+        assert_eq!(parse_pose("1,2,3,4,5,6,-7.5"), Ok(Pose([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, -7.5])));
+        for wrong in
+            ["", "1,2,3,4,5", "1,2,3,4,5,6,7,8", "1,2,3,4,5,nan", "1,2,3,4,5,inf", "1,2,x,4,5,6", "Ready"]
+        {
+            assert!(parse_pose(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_speed_is_max_paused_or_a_positive_factor() {
+        assert_eq!(parse_speed("max"), Ok(Speed::Max));
+        assert_eq!(parse_speed("paused"), Ok(Speed::Paused));
+        assert_eq!(parse_speed("2.5"), Ok(Speed::Factor(2.5)));
+        for wrong in ["0", "-1", "nan", "inf", "1e9", "fast", ""] {
+            assert!(parse_speed(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_object_lies_between_the_closed_and_the_open_fingers() {
+        assert_eq!(parse_object("-30"), Ok(-30.0));
+        assert_eq!(parse_object("0"), Ok(0.0));
+        for wrong in ["-51.6", "0.1", "nan", "wide"] {
+            assert!(parse_object(wrong).is_err(), "{wrong}");
+        }
+    }
+}

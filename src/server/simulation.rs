@@ -1,0 +1,177 @@
+//! The simulation thread: owns the ATOM and the pacer, takes inputs, sends outputs when they are due.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::time::{Duration, Instant};
+
+use super::clients::Clients;
+use super::inputs::{Arrival, Input};
+use super::pacer::{Pacer, Speed, Wait, wall_now};
+use crate::atom::{Atom, Output};
+
+/// At full speed, virtual time between two looks at the inputs (µs).
+const FULL_SPEED_STEP_US: u64 = 20_000;
+/// At full speed, inputs taken before time goes on, so that a flood cannot hold it.
+const FULL_SPEED_INPUTS: usize = 64;
+/// Wall time between two warnings about the same lag.
+const WARNING_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Where the status log goes by UDP.
+#[derive(Debug)]
+pub(super) struct StatusLog {
+    pub(super) socket: UdpSocket,
+    pub(super) to: SocketAddr,
+}
+
+/// Whether the thread goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    GoOn,
+    Stop,
+}
+
+/// What the simulation thread owns.
+#[derive(Debug)]
+pub(super) struct Simulation {
+    atom: Atom,
+    pacer: Pacer,
+    clients: Clients,
+    inputs: Receiver<Arrival>,
+    status_log: Option<StatusLog>,
+    slip: SlipWarning,
+}
+
+/// Slips since the last warning about them.
+#[derive(Debug, Default)]
+struct SlipWarning {
+    slipped: Duration,
+    warned: Option<Instant>,
+}
+
+impl SlipWarning {
+    fn add(&mut self, slip: Duration, now: Instant) {
+        self.slipped += slip;
+        if self.warned.is_none_or(|warned| now.saturating_duration_since(warned) >= WARNING_INTERVAL) {
+            tracing::warn!(
+                "this host is too slow or busy: virtual time is {:.0} ms later than asked since the last warning",
+                self.slipped.as_secs_f64() * 1e3
+            );
+            *self = Self { slipped: Duration::ZERO, warned: Some(now) };
+        }
+    }
+}
+
+impl Simulation {
+    /// A simulation of this ATOM, from its virtual time on.
+    pub(super) fn new(
+        atom: Atom,
+        pacer: Pacer,
+        clients: Clients,
+        inputs: Receiver<Arrival>,
+        status_log: Option<StatusLog>,
+    ) -> Self {
+        Self { atom, pacer, clients, inputs, status_log, slip: SlipWarning::default() }
+    }
+
+    /// Runs until an input says stop, or nobody is left to send one.
+    pub(super) fn run(mut self) {
+        while self.turn() == Next::GoOn {}
+    }
+
+    fn turn(&mut self) -> Next {
+        if self.pacer.speed() == Speed::Max {
+            return self.turn_at_full_speed();
+        }
+        let arrival = match self.pacer.wait(self.atom.next_due_us(), wall_now()) {
+            Wait::None => match self.inputs.try_recv() {
+                Ok(arrival) => Some(arrival),
+                Err(TryRecvError::Empty) => None,
+                Err(TryRecvError::Disconnected) => return Next::Stop,
+            },
+            Wait::For(wait) => match self.inputs.recv_timeout(wait) {
+                Ok(arrival) => Some(arrival),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return Next::Stop,
+            },
+            Wait::Forever => match self.inputs.recv() {
+                Ok(arrival) => Some(arrival),
+                Err(_) => return Next::Stop,
+            },
+        };
+        if let Some(Arrival { at, input }) = arrival {
+            self.advance_to_wall(at);
+            self.take(input, at)
+        } else {
+            self.advance_to_wall(wall_now());
+            Next::GoOn
+        }
+    }
+
+    fn turn_at_full_speed(&mut self) -> Next {
+        for _ in 0..FULL_SPEED_INPUTS {
+            match self.inputs.try_recv() {
+                Ok(Arrival { at, input }) => {
+                    if self.take(input, at) == Next::Stop {
+                        return Next::Stop;
+                    }
+                }
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => return Next::Stop,
+            }
+        }
+        self.atom.advance_to(self.atom.now_us() + FULL_SPEED_STEP_US);
+        self.send_outputs();
+        Next::GoOn
+    }
+
+    /// Lets all happen that is due up to a wall time.
+    fn advance_to_wall(&mut self, wall: Instant) {
+        if let Some(slip) = self.pacer.account(self.atom.next_due_us(), wall) {
+            self.slip.add(slip, wall);
+        }
+        let t_us = self.pacer.virtual_us(wall, self.atom.now_us());
+        self.atom.advance_to(t_us);
+        self.send_outputs();
+    }
+
+    /// Applies one input at the ATOM's present. Every input passes here.
+    fn take(&mut self, input: Input, at: Instant) -> Next {
+        match input {
+            Input::Opened { connection, outbox } => self.clients.open(&mut self.atom, connection, outbox),
+            Input::Message { connection, bytes } => {
+                if let Some(client) = self.clients.websocket(connection) {
+                    self.atom.receive(client, &bytes);
+                }
+            }
+            Input::Closed { connection } => self.clients.close(&mut self.atom, connection),
+            Input::Datagram { source, bytes } => {
+                if let Some(client) = self.clients.udp(&mut self.atom, source, at) {
+                    self.atom.receive(client, &bytes);
+                }
+            }
+            Input::Stop => return Next::Stop,
+        }
+        self.send_outputs();
+        Next::GoOn
+    }
+
+    fn send_outputs(&mut self) {
+        let mut now = None;
+        while let Some(output) = self.atom.poll_output() {
+            match output {
+                Output::Message { to, bytes, .. } => {
+                    self.clients.send(to, bytes, *now.get_or_insert_with(wall_now));
+                }
+                Output::StatusLine { line, .. } => {
+                    if let Some(StatusLog { socket, to }) = &self.status_log
+                        && let Err(error) = socket.send_to(line.as_bytes(), to)
+                    {
+                        tracing::debug!("status log line to {to} lost: {error}");
+                    }
+                    self.clients.broadcast(&Arc::from(line));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The UDP reader: every datagram becomes an input of its source.
+
+use tokio::net::UdpSocket;
+
+use super::inputs::{Input, Inputs, SimulationEnded};
+
+/// Longest datagram that is taken (bytes); a longer one is ignored.
+pub const DATAGRAM_BYTES_MAX: usize = 1500;
+
+/// Reads datagrams until the simulation ends. Empty and overlong ones are ignored; one that finds the queue
+/// full is lost, as datagrams may be.
+pub(super) async fn read(socket: UdpSocket, inputs: Inputs) -> SimulationEnded {
+    // One byte more than allowed tells an overlong datagram from a full one.
+    let mut buffer = [0; DATAGRAM_BYTES_MAX + 1];
+    let mut lost: u64 = 0;
+    loop {
+        let (length, source) = match socket.recv_from(&mut buffer).await {
+            Ok(received) => received,
+            Err(error) => {
+                // Some systems report here that an earlier reply found nobody.
+                tracing::debug!("UDP receive: {error}");
+                tokio::task::yield_now().await;
+                continue;
+            }
+        };
+        let Some(bytes) = buffer.get(..length).filter(|_| (1..=DATAGRAM_BYTES_MAX).contains(&length)) else {
+            tracing::debug!("datagram of {length} bytes from {source} ignored");
+            continue;
+        };
+        match inputs.offer(Input::Datagram { source, bytes: bytes.to_vec() }) {
+            Ok(true) => {}
+            Ok(false) => {
+                lost += 1;
+                if lost.is_power_of_two() {
+                    tracing::warn!("more datagrams than the simulation can take: {lost} lost so far");
+                }
+            }
+            Err(ended) => return ended,
+        }
+    }
+}
