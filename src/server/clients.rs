@@ -48,7 +48,6 @@ struct WebSocketClient {
 impl WebSocketClient {
     fn send(&mut self, client: ClientId, message: Outgoing) {
         match self.outbox.try_send(message) {
-            Ok(()) => {}
             Err(TrySendError::Full(_)) => {
                 if self.lost_messages == 0 {
                     tracing::warn!("WebSocket client {} does not read: it loses messages", client.number);
@@ -56,7 +55,7 @@ impl WebSocketClient {
                 self.lost_messages += 1;
             }
             // It is closing; the input that says so is on its way.
-            Err(TrySendError::Closed(_)) => {}
+            Ok(()) | Err(TrySendError::Closed(_)) => {}
         }
     }
 }
@@ -73,7 +72,7 @@ pub(super) struct Clients {
     udp_socket: UdpSocket,
     connections: BTreeMap<ConnectionNumber, ClientId>,
     websockets: BTreeMap<ClientId, WebSocketClient>,
-    udp_clients: BTreeMap<SocketAddr, ClientId>,
+    udp_addresses: BTreeMap<SocketAddr, ClientId>,
     udp_sources: BTreeMap<ClientId, UdpSource>,
     refused_sources: u64,
 }
@@ -85,7 +84,7 @@ impl Clients {
             udp_socket,
             connections: BTreeMap::new(),
             websockets: BTreeMap::new(),
-            udp_clients: BTreeMap::new(),
+            udp_addresses: BTreeMap::new(),
             udp_sources: BTreeMap::new(),
             refused_sources: 0,
         }
@@ -115,11 +114,11 @@ impl Clients {
     /// The client behind a UDP source, a new one if it is new. `None` when every place is taken by a source
     /// that is active.
     pub(super) fn udp(&mut self, atom: &mut Atom, source: SocketAddr, at: Instant) -> Option<ClientId> {
-        if let Some(&client) = self.udp_clients.get(&source) {
+        if let Some(&client) = self.udp_addresses.get(&source) {
             self.touch(client, at);
             return Some(client);
         }
-        if self.udp_clients.len() >= UDP_SOURCES_MAX && !self.forget_silent_source(atom, at) {
+        if self.udp_addresses.len() >= UDP_SOURCES_MAX && !self.forget_silent_source(atom, at) {
             self.refused_sources += 1;
             if self.refused_sources.is_power_of_two() {
                 tracing::warn!(
@@ -130,7 +129,7 @@ impl Clients {
             return None;
         }
         let client = atom.connect(Transport::Udp);
-        self.udp_clients.insert(source, client);
+        self.udp_addresses.insert(source, client);
         self.udp_sources.insert(client, UdpSource { address: source, last_active: at });
         tracing::info!("UDP client {} at {source}", client.number);
         Some(client)
@@ -146,7 +145,7 @@ impl Clients {
             .map(|(&client, source)| (client, source.address));
         let Some((client, address)) = silent else { return false };
         self.udp_sources.remove(&client);
-        self.udp_clients.remove(&address);
+        self.udp_addresses.remove(&address);
         atom.close(client);
         true
     }
@@ -224,9 +223,9 @@ mod tests {
         clients.touch(first, at + Duration::from_secs(2));
         let later = at + Duration::from_secs(1) + UDP_SILENCE_MIN;
         assert!(clients.udp(&mut atom, source(9_999), later).is_some());
-        assert_eq!(clients.udp_clients.len(), UDP_SOURCES_MAX);
-        assert_eq!(clients.udp_clients.get(&source(0)), Some(&first));
-        assert!(!clients.udp_clients.contains_key(&source(1)));
+        assert_eq!(clients.udp_addresses.len(), UDP_SOURCES_MAX);
+        assert_eq!(clients.udp_addresses.get(&source(0)), Some(&first));
+        assert!(!clients.udp_addresses.contains_key(&source(1)));
     }
 
     #[test]
@@ -236,7 +235,7 @@ mod tests {
         fill(&mut atom, &mut clients, at);
         let soon = at + UDP_SILENCE_MIN.mul_f64(0.99);
         assert_eq!(clients.udp(&mut atom, source(9_999), soon), None);
-        assert_eq!(clients.udp_clients.len(), UDP_SOURCES_MAX);
+        assert_eq!(clients.udp_addresses.len(), UDP_SOURCES_MAX);
     }
 
     #[test]
