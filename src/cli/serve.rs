@@ -8,8 +8,9 @@ use clap::Args;
 use super::exit::CommandError;
 use super::logging::{self, LogLevel};
 use super::ready::{self, ReadyFile};
-use super::values::{Pose, parse_object, parse_pose, parse_speed};
+use super::values::{Pose, parse_angle, parse_pose, parse_speed};
 use crate::atom::{Atom, Options};
+use crate::hardware::{HardwareError, HardwareOptions};
 use crate::server::{self, Server, ServerOptions, Speed};
 
 /// Ports between one instance and the next.
@@ -34,7 +35,7 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     no_gripper: bool,
     /// An object between the fingers stops J7 at this angle when it closes (−51.5…0).
-    #[arg(long, value_name = "DEG", value_parser = parse_object, allow_negative_numbers = true, conflicts_with = "no_gripper")]
+    #[arg(long, value_name = "DEG", value_parser = parse_angle, allow_negative_numbers = true, conflicts_with = "no_gripper")]
     object: Option<f64>,
     /// Joint angles at power-up: `zero` (singular: no end-effector JOG from it), `ready` (0,0,-90,0,0,0), or
     /// J1,…,J6[,J7] in degrees.
@@ -83,7 +84,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), CommandError> {
         speed: args.speed,
         connections_max: usize::from(args.max_connections),
     };
-    let atom = Atom::new(&atom_options(args)).map_err(|error| CommandError::bad_input(error.0))?;
+    let atom = Atom::new(&atom_options(args)).map_err(|error| refuse_arm(&error))?;
     logging::start(args.log);
     let ready_file = args.ready_file.as_deref().map(ReadyFile::prepare).transpose()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -117,14 +118,28 @@ fn refuse_recording(args: &ServeArgs) -> Result<(), CommandError> {
 
 fn atom_options(args: &ServeArgs) -> Options {
     Options {
-        seed: args.seed,
-        gripper: !args.no_gripper,
-        object_deg: args.object,
-        pose_deg: args.pose.0,
+        hardware: HardwareOptions {
+            seed: args.seed,
+            gripper: !args.no_gripper,
+            object_deg: args.object,
+            pose_deg: args.pose.0,
+            ..HardwareOptions::default()
+        },
         max_subscribers: usize::from(args.max_subscribers),
         boot: args.boot,
         ..Options::default()
     }
+}
+
+/// Says which option asks for an arm that cannot be.
+fn refuse_arm(error: &HardwareError) -> CommandError {
+    let option = match error {
+        HardwareError::OutsideEndStops { .. } => "--pose: ",
+        HardwareError::ObjectOutOfReach { .. } => "--object: ",
+        // No option sets a probability.
+        HardwareError::Probability { .. } => "",
+    };
+    CommandError::bad_input(format!("{option}{error}; choose an angle in this range"))
 }
 
 /// The address behind `--host`: itself, or the first one of a name, IPv4 before IPv6.

@@ -1,6 +1,6 @@
 //! Values of options with a form of their own: poses, speeds, angles.
 
-use firmware_core::joints::{ARM_JOINTS, JOINTS, TABLE};
+use firmware_core::joints::{ARM_JOINTS, JOINTS};
 
 use crate::server::Speed;
 
@@ -57,16 +57,9 @@ pub(crate) fn parse_speed(text: &str) -> Result<Speed, String> {
     }
 }
 
-/// Reads the angle at which an object stops J7 (°).
-pub(crate) fn parse_object(text: &str) -> Result<f64, String> {
-    let [.., j7] = TABLE;
-    let (closed_deg, open_deg) = (f64::from(j7.min_deg), f64::from(j7.max_deg));
-    match parse_finite(text) {
-        Some(angle_deg) if (closed_deg..=open_deg).contains(&angle_deg) => Ok(angle_deg),
-        _ => {
-            Err(format!("expected an angle of J7 from {closed_deg:.1} (closed) to {open_deg} degrees (open)"))
-        }
-    }
+/// Reads an angle (°).
+pub(crate) fn parse_angle(text: &str) -> Result<f64, String> {
+    parse_finite(text).ok_or_else(|| "expected an angle in degrees, such as -30".to_owned())
 }
 
 fn parse_finite(text: &str) -> Option<f64> {
@@ -101,15 +94,6 @@ mod tests {
         assert_eq!(parse_speed("2.5"), Ok(Speed::Factor(2.5)));
         for wrong in ["0", "-1", "nan", "inf", "1e9", "fast", ""] {
             assert!(parse_speed(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn an_object_lies_between_the_closed_and_the_open_fingers() {
-        assert_eq!(parse_object("-30"), Ok(-30.0));
-        assert_eq!(parse_object("0"), Ok(0.0));
-        for wrong in ["-51.6", "0.1", "nan", "wide"] {
-            assert!(parse_object(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -83,7 +83,8 @@ pub struct Server {
     listener: TcpListener,
     udp: tokio::net::UdpSocket,
     inputs: Inputs,
-    simulation: Simulation,
+    /// Boxed: an ATOM is more than 100 KB, too much to move about.
+    simulation: Box<Simulation>,
     lag: Arc<LagFigures>,
 }
 
@@ -103,7 +104,7 @@ impl Server {
         let (inputs, arrivals): (Inputs, Receiver<Arrival>) = inputs::queue();
         let pacer = Pacer::new(options.speed, atom.now_us(), wall_now());
         let lag = pacer.figures();
-        let simulation = Simulation::new(atom, pacer, Clients::new(replies), arrivals, status_log);
+        let simulation = Box::new(Simulation::new(atom, pacer, Clients::new(replies), arrivals, status_log));
         Ok(Self {
             endpoints,
             connections_max: options.connections_max,

@@ -114,9 +114,12 @@ async fn read(mut stream: SplitStream<WebSocket>, connection: ConnectionNumber, 
 
 fn ending_of(error: axum::Error) -> Ending {
     use tungstenite::Error;
+    use tungstenite::error::ProtocolError;
     match error.into_inner().downcast_ref::<Error>() {
         Some(Error::Capacity(_)) => Some((close_code::SIZE, "message above 16 KiB")),
         Some(Error::Utf8(_)) => Some((close_code::INVALID, "text that is not UTF-8")),
+        // Gone without a word, as a client that crashed.
+        Some(Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => None,
         Some(Error::Protocol(_)) => Some((close_code::PROTOCOL, "not the WebSocket protocol")),
         // The connection is gone: there is nobody to tell.
         Some(_) | None => None,
