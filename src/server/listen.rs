@@ -168,7 +168,7 @@ type SimulationThread = thread::JoinHandle<()>;
 
 /// Starts the simulation thread, with a receiver that resolves when it has ended, in whatever way.
 fn start_simulation(
-    simulation: Simulation,
+    simulation: Box<Simulation>,
 ) -> Result<(SimulationThread, oneshot::Receiver<()>), ServerError> {
     let (alive, ended) = oneshot::channel::<()>();
     let thread = thread::Builder::new()
