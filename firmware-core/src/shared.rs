@@ -145,6 +145,18 @@ pub struct Stream {
     pub abandoned: bool,
 }
 
+/// What GRIPPER of API level 4.6 asks of the gripper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GripperGoal {
+    /// An opening (0.1 %): 0 closed, 1000 open.
+    Opening {
+        /// The opening (0.1 %).
+        permille: u16,
+    },
+    /// Torque off.
+    TorqueOff,
+}
+
 /// The controller's state byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
@@ -264,9 +276,14 @@ impl<T: Copy> Published<T> {
         self.next.as_ref().map_or(&self.shown, |(_, value)| value)
     }
 
-    /// When the waiting value becomes visible (µs).
-    pub fn next_us(&self) -> Option<u64> {
-        self.next.map(|(t, _)| t)
+    /// The value shown last.
+    pub fn shown(&self) -> &T {
+        &self.shown
+    }
+
+    /// The value that waits, and when it becomes visible (µs).
+    pub fn waiting(&self) -> Option<(u64, &T)> {
+        self.next.as_ref().map(|(t, value)| (*t, value))
     }
 }
 
@@ -326,6 +343,8 @@ pub struct Shared {
     pub stop: bool,
     /// The latest JOG or TRACK message.
     pub stream: Option<Stream>,
+    /// The latest GRIPPER message of API level 4.6; the control side takes it, in runs too.
+    pub gripper_goal: Option<GripperGoal>,
     /// How often the control side reads the joints while idle (Hz, the highest subscribed rate), 0 = never.
     pub idle_read_hz: u16,
     /// The plan. Written while no PLAY runs or is pending, read by the control side.

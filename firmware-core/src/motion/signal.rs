@@ -113,7 +113,7 @@ impl Params {
         writer.into_bytes()
     }
 
-    fn fields(&mut self, fields: &mut impl Fields) {
+    pub(crate) fn fields(&mut self, fields: &mut impl Fields) {
         fields.u8(&mut self.joint);
         fields.u8(&mut self.kind);
         let floats = [

@@ -13,8 +13,10 @@ pub(super) enum Kind {
     Stream,
     /// REG_READ or REG_WRITE.
     Register,
-    /// HOLD, the button, or a firmware update.
-    Other,
+    /// HOLD or the button.
+    Hold,
+    /// The begin or the failure of a firmware update.
+    Update,
 }
 
 impl Kind {
@@ -24,7 +26,8 @@ impl Kind {
             Request::MoveTo { .. } => Self::Move,
             Request::Stream(_) => Self::Stream,
             Request::RegisterRead { .. } | Request::RegisterWrite { .. } => Self::Register,
-            Request::Hold(_) | Request::OtaBegin | Request::OtaFailed => Self::Other,
+            Request::Hold(_) => Self::Hold,
+            Request::OtaBegin | Request::OtaFailed => Self::Update,
         }
     }
 }
@@ -32,13 +35,13 @@ impl Kind {
 /// What the controller is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Activity {
-    /// Booting or in a firmware update: nothing but questions is answered.
+    /// Booting, in a firmware update or about to begin one: only questions are answered.
     Away,
     /// State error, nothing pending.
     Error,
     /// Holding or ready, nothing pending.
     Idle,
-    /// A request is pending or being worked on, or a run of this kind is on.
+    /// A run of this kind is on, or a request of this kind is pending or being worked on.
     Busy(Kind),
 }
 
@@ -47,14 +50,20 @@ impl Activity {
     pub(super) fn of(shared: &mut Shared, posted: Option<Kind>, now_us: u64) -> Self {
         let pending = shared.request.is_some();
         let view = shared.view.at(now_us);
-        let asked = || posted.filter(|_| pending || view.working);
+        let asked = posted.filter(|_| pending || view.working);
         match view.state {
             State::Booting | State::Ota => Self::Away,
             State::Playing => Self::Busy(Kind::Play),
             State::Moving => Self::Busy(Kind::Move),
             State::Jogging | State::Tracking => Self::Busy(Kind::Stream),
-            State::Error => asked().map_or(Self::Error, Self::Busy),
-            State::Holding | State::Ready => asked().map_or(Self::Idle, Self::Busy),
+            State::Error | State::Holding | State::Ready => match asked {
+                Some(Kind::Update) => Self::Away,
+                Some(kind @ (Kind::Play | Kind::Move | Kind::Stream | Kind::Register | Kind::Hold)) => {
+                    Self::Busy(kind)
+                }
+                None if view.state == State::Error => Self::Error,
+                None => Self::Idle,
+            },
         }
     }
 
@@ -62,7 +71,23 @@ impl Activity {
     pub(super) fn is_motion(self) -> bool {
         match self {
             Self::Busy(Kind::Play | Kind::Move | Kind::Stream) => true,
-            Self::Busy(Kind::Register | Kind::Other) | Self::Away | Self::Error | Self::Idle => false,
+            Self::Busy(Kind::Register | Kind::Hold | Kind::Update)
+            | Self::Away
+            | Self::Error
+            | Self::Idle => false,
+        }
+    }
+
+    /// A run is on, or a motion or register request is pending: control neither expires nor is taken over.
+    pub(super) fn is_busy(self) -> bool {
+        self.is_motion() || self == Self::Busy(Kind::Register)
+    }
+
+    /// Registers are read and written while nothing is pending, in holding, ready and error.
+    pub(super) fn accepts_registers(self) -> bool {
+        match self {
+            Self::Idle | Self::Error => true,
+            Self::Away | Self::Busy(_) => false,
         }
     }
 

@@ -1,4 +1,4 @@
-//! Who has control: one client at a time, for 2 s after its last message, longer while its run goes on.
+//! Who has control: one client at a time, for 2 s after its last message, longer while the robot is busy.
 
 use crate::platform::ClientId;
 
@@ -8,18 +8,22 @@ const LEASE_US: u64 = 2_000_000;
 /// The control lease.
 #[derive(Debug, Default)]
 pub(super) struct Lease {
-    holder: Option<(ClientId, u64)>,
+    holder: Option<ClientId>,
+    since_us: u64,
+    /// The robot was busy when it was last looked at: the lease does not run.
+    busy: bool,
 }
 
 impl Lease {
     /// Who has control at `now_us`.
     pub(super) fn holder(&self, now_us: u64) -> Option<ClientId> {
-        self.holder.filter(|(_, since_us)| now_us - since_us < LEASE_US).map(|(client, _)| client)
+        self.holder.filter(|_| self.busy || now_us.saturating_sub(self.since_us) < LEASE_US)
     }
 
     /// `client` has control from now on.
     pub(super) fn give(&mut self, client: ClientId, now_us: u64) {
-        self.holder = Some((client, now_us));
+        self.holder = Some(client);
+        self.since_us = now_us;
     }
 
     /// Nobody has control.
@@ -30,14 +34,18 @@ impl Lease {
     /// A message of `client`: if it has control its time starts again.
     pub(super) fn heard(&mut self, client: ClientId, now_us: u64) {
         if self.holder(now_us) == Some(client) {
-            self.give(client, now_us);
+            self.since_us = now_us;
         }
     }
 
-    /// The robot is busy: control does not expire, and its time starts when the run ends.
-    pub(super) fn keep(&mut self, now_us: u64) {
-        if let Some(client) = self.holder(now_us) {
-            self.give(client, now_us);
+    /// Looks at whether the robot is busy. While it is, control does not expire; its 2 s start when this
+    /// first finds it no longer busy.
+    pub(super) fn observe(&mut self, busy: bool, now_us: u64) {
+        if (busy || self.busy) && self.holder(now_us).is_some() {
+            self.since_us = now_us;
+        } else {
+            self.holder = self.holder(now_us);
         }
+        self.busy = busy;
     }
 }

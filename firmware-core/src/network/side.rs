@@ -1,19 +1,17 @@
-//! [`Network`]: tick, streams, replies, wake-up time.
+//! [`Network`]: tick, streams, replies, wake-up time, and what it knows.
 
 use super::activity::{Activity, Kind};
 use super::lease::Lease;
+use super::leds::Leds;
 use super::packets;
-use super::status_line::{Banner, StatusLine};
+use super::status_line::{self, Banner, StatusLine};
+use super::stops::HoldWaiters;
 use super::subscriptions::Subscriptions;
+use crate::led::Frame;
 use crate::platform::{ClientId, Mailbox, NetworkPort};
-use crate::protocol::stream::{Joints, Stream};
-use crate::protocol::{ApiLevel, reply};
-use crate::shared::{Posted, Shared, State, View};
-
-/// Period of the status log (µs).
-const STATUS_PERIOD_US: u64 = 1_000_000;
-/// Longest status log line (bytes).
-const STATUS_LINE_BYTES: usize = 384;
+use crate::protocol::ApiLevel;
+use crate::protocol::stream::Stream;
+use crate::shared::{Request, Shared, State};
 
 /// How the network side starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,10 +34,12 @@ pub struct Network {
     pub(super) options: NetworkOptions,
     pub(super) lease: Lease,
     pub(super) subscriptions: Subscriptions,
-    /// Kind of the last request posted to the control side.
-    pub(super) posted: Option<Kind>,
+    pub(super) hold_waiters: HoldWaiters,
     /// A bystander's STOP or HOLD blocks streamed motion until then (µs).
     pub(super) stream_blocked_until_us: u64,
+    /// Kind of the last request posted to the control side.
+    posted: Option<Kind>,
+    leds: Leds,
     status_due_us: u64,
 }
 
@@ -50,25 +50,26 @@ impl Network {
             options,
             lease: Lease::default(),
             subscriptions: Subscriptions::new(options.max_subscribers),
-            posted: None,
+            hold_waiters: HoldWaiters::default(),
             stream_blocked_until_us: 0,
-            status_due_us: STATUS_PERIOD_US,
+            posted: None,
+            leds: Leds::default(),
+            status_due_us: status_line::PERIOD_US,
         }
     }
 
     /// Sends what is due: replies, telemetry, streams, the status log.
     pub fn tick(&mut self, now_us: u64, mailbox: &impl Mailbox, port: &mut impl NetworkPort) {
         mailbox.with(|shared| {
-            if Activity::of(shared, self.posted, now_us).is_motion() {
-                self.lease.keep(now_us);
-            }
-            send_replies(shared, now_us, port);
-            packets::send_due(shared, false, now_us, port);
+            self.observe(shared, now_us);
+            self.leds.show(shown_state(shared, now_us), shared.view.at(now_us), now_us);
+            self.send_replies(shared, now_us, port);
+            packets::send_due(shared, now_us, port);
             self.subscriptions.expire(now_us);
             self.send_streams(shared, now_us, port);
             self.share_read_rate(shared);
             if now_us >= self.status_due_us {
-                self.status_due_us = (now_us / STATUS_PERIOD_US + 1) * STATUS_PERIOD_US;
+                self.status_due_us = (now_us / status_line::PERIOD_US + 1) * status_line::PERIOD_US;
                 self.send_status_line(shared, now_us, port);
             }
         });
@@ -77,25 +78,21 @@ impl Network {
     /// When [`Network::tick`] has something to do next (µs). Messages that come in are besides.
     pub fn next_wake_us(&self, mailbox: &impl Mailbox) -> u64 {
         mailbox.with(|shared| {
-            let view = shared.view.next_us().unwrap_or(u64::MAX);
             let reply = shared.outbox.front().map_or(u64::MAX, |posted| posted.at_us);
-            let stream = self.subscriptions.next_us(shared.view.latest().read_at_us);
-            view.min(reply).min(packets::next_us(shared)).min(stream).min(self.status_due_us)
+            let stream = self.subscriptions.next_us(shared.view.shown().read_at_us);
+            let due = reply.min(packets::next_us(shared)).min(stream).min(self.status_due_us);
+            due.min(self.leds.next_us()).min(self.view_us(shared))
         })
     }
 
-    /// A client is gone: its subscription and its control end, and its JOG or TRACK stops at once.
-    pub fn closed(&mut self, now_us: u64, client: ClientId, mailbox: &impl Mailbox) {
-        self.subscriptions.end(client);
-        if self.lease.holder(now_us) == Some(client) {
-            self.lease.end();
-        }
-        mailbox.with(|shared| {
-            if let Some(stream) = shared.stream.as_mut().filter(|stream| stream.client == client) {
-                stream.abandoned = true;
-            }
-            self.share_read_rate(shared);
-        });
+    /// When the view that waits changes anything here (µs): the state, or a read that a first STREAM packet
+    /// waits for. Most of them only carry newer readings, which are looked at when a packet is due.
+    fn view_us(&self, shared: &Shared) -> u64 {
+        let Some((at_us, next)) = shared.view.waiting() else { return u64::MAX };
+        let shown = shared.view.shown();
+        let changes = next.state != shown.state || next.working != shown.working;
+        let read = next.read_at_us != shown.read_at_us && self.subscriptions.wait_for_a_read();
+        if changes || read { at_us } else { u64::MAX }
     }
 
     /// Who has control.
@@ -108,9 +105,33 @@ impl Network {
         self.subscriptions.len()
     }
 
+    /// The STREAM rate (Hz) that a client subscribed; `None` without a subscription.
+    pub fn subscribed_hz(&self, client: ClientId) -> Option<u16> {
+        self.subscriptions.rate_of(client)
+    }
+
     /// The state as clients see it.
     pub fn state(&self, now_us: u64, mailbox: &impl Mailbox) -> State {
         mailbox.with(|shared| shown_state(shared, now_us))
+    }
+
+    /// The picture on the LED matrix.
+    pub fn led_frame(&self) -> &Frame {
+        self.leds.frame()
+    }
+
+    /// Looks at what the controller is doing, and keeps the lease while it is busy.
+    pub(super) fn observe(&mut self, shared: &mut Shared, now_us: u64) -> Activity {
+        let activity = Activity::of(shared, self.posted, now_us);
+        self.lease.observe(activity.is_busy(), now_us);
+        activity
+    }
+
+    /// Leaves a request for the control side.
+    pub(super) fn post(&mut self, shared: &mut Shared, request: Request) {
+        self.posted = Some(Kind::of(&request));
+        shared.request = Some(request);
+        shared.doorbell = true;
     }
 
     /// Tells the control side how often subscribers want a read while idle.
@@ -122,19 +143,33 @@ impl Network {
         }
     }
 
+    /// Sends the finished replies; a run's telemetry goes out before its DONE.
+    fn send_replies(&mut self, shared: &mut Shared, now_us: u64, port: &mut impl NetworkPort) {
+        while let Some(posted) = shared.outbox.pop_front_if(|posted| posted.at_us <= now_us) {
+            if posted.ends_run {
+                packets::flush(shared, posted.at_us, port);
+            }
+            port.send(posted.to, &posted.message);
+            self.hold_waiters.share(&posted, port);
+        }
+    }
+
     fn send_streams(&mut self, shared: &mut Shared, now_us: u64, port: &mut impl NetworkPort) {
         let read_at_us = shared.view.at(now_us).read_at_us;
         if self.subscriptions.next_us(read_at_us) > now_us {
             return;
         }
-        let state = shown_state(shared, now_us);
-        let seen = seen_joints(shared.view.at(now_us), port);
-        let holder = self.lease.holder(now_us);
         let level = self.options.level;
+        let state = shown_state(shared, now_us);
+        let common = Stream {
+            t_ms: (now_us / 1_000) as u32,
+            state: state as u8,
+            ..Stream::of(shared.view.at(now_us), port.imu(), level)
+        };
+        let holder = self.lease.holder(now_us);
         self.subscriptions.send_due(now_us, read_at_us, |client| {
             let control = holder.map_or(0, |holder| if holder == client { 1 } else { 2 });
-            let packet = Stream { t_ms: (now_us / 1000) as u32, state: state as u8, control, seen };
-            port.send(client, &packet.encode(level));
+            port.send(client, &Stream { control, ..common }.encode(level));
         });
     }
 
@@ -144,8 +179,8 @@ impl Network {
         let view = *shared.view.at(now_us);
         let line = StatusLine {
             banner: self.options.banner,
-            version: self.options.level.version(),
-            build: short(self.options.build),
+            level: self.options.level,
+            build: self.options.build,
             health: port.health(),
             state,
             plan_samples: shared.plan.declared_samples(),
@@ -154,39 +189,9 @@ impl Network {
             imu_ok: port.imu().is_some(),
             view: &view,
             now_us,
-            twist_us: (self.options.level >= ApiLevel::V5_1).then_some(twist_us),
+            twist_us,
         };
-        let mut text = heapless::String::<STATUS_LINE_BYTES>::new();
-        let written = core::fmt::write(&mut text, format_args!("{line}"));
-        debug_assert!(written.is_ok(), "the longest line has less than {STATUS_LINE_BYTES} bytes");
-        port.broadcast(&text);
-    }
-
-    /// PONG as of now.
-    pub(super) fn pong(&self, shared: &mut Shared, now_us: u64, port: &mut impl NetworkPort) -> reply::Pong {
-        let [major, minor, patch] = self.options.level.version();
-        reply::Pong {
-            major: u16::from(major),
-            state: shown_state(shared, now_us) as u8,
-            plan_samples: shared.plan.declared_samples(),
-            plan_rate_hz: shared.plan.rate_hz(),
-            imu_ok: port.imu().is_some(),
-            gains_ok: shared.view.at(now_us).gains_ok,
-            minor,
-            patch,
-        }
-    }
-}
-
-/// Sends the finished replies; a run's telemetry goes out before its DONE.
-fn send_replies(shared: &mut Shared, now_us: u64, port: &mut impl NetworkPort) {
-    while let Some(Posted { to, message, ends_run, .. }) =
-        shared.outbox.pop_front_if(|posted| posted.at_us <= now_us)
-    {
-        if ends_run {
-            packets::send_due(shared, true, now_us, port);
-        }
-        port.send(to, &message);
+        port.broadcast(&line.text());
     }
 }
 
@@ -204,30 +209,4 @@ pub(super) fn shown_state(shared: &mut Shared, now_us: u64) -> State {
         | State::Jogging
         | State::Tracking) => state,
     }
-}
-
-/// The joints as STATE and STREAM show them. Before the first read: not ok, six joints, zeros.
-pub(super) fn seen_joints(view: &View, port: &mut impl NetworkPort) -> Joints {
-    let mut joints = view.joints;
-    // While booting and in a firmware update nothing is read: what is shown is not a live reading.
-    joints.ok &= match view.state {
-        State::Booting | State::Ota => false,
-        State::Holding
-        | State::Ready
-        | State::Playing
-        | State::Error
-        | State::Moving
-        | State::Jogging
-        | State::Tracking => true,
-    };
-    Joints { n: view.n.max(6), joints, imu: port.imu().unwrap_or_default() }
-}
-
-/// At most 40 bytes of the build's name, so that the line has a longest length.
-fn short(build: &str) -> &str {
-    let mut end = build.len().min(40);
-    while !build.is_char_boundary(end) {
-        end -= 1;
-    }
-    &build[..end]
 }

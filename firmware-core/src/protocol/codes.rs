@@ -1,4 +1,4 @@
-//! Message codes and the status values of ACK.
+//! Message codes and status values.
 
 /// PING.
 pub const PING: u8 = 0x01;
@@ -32,6 +32,8 @@ pub const MOVE_TO: u8 = 0x0E;
 pub const JOG: u8 = 0x0F;
 /// TRACK.
 pub const TRACK: u8 = 0x10;
+/// GRIPPER, at API level 4.6 only.
+pub const GRIPPER: u8 = 0x11;
 
 /// PONG.
 pub const PONG: u8 = 0x81;
@@ -50,19 +52,19 @@ pub const REG_WRITE_REPLY: u8 = 0x87;
 /// STREAM.
 pub const STREAM: u8 = 0x88;
 
-/// ACK: done or started.
+/// Done or started.
 pub const OK: i8 = 0;
-/// ACK: busy, not allowed now, or a message of the wrong form.
+/// Busy, not allowed now, or a message of the wrong form.
 pub const REFUSED: i8 = -1;
-/// ACK: another client has control.
+/// Another client has control.
 pub const NO_CONTROL: i8 = -2;
-/// ACK of PLAN_BEGIN: the plan's shape is impossible. The same value as [`NO_CONTROL`].
+/// PLAN_BEGIN: the plan's shape is impossible. The same value as [`NO_CONTROL`].
 pub const PLAN_SHAPE: i8 = -2;
-/// ACK of PLAY: the rate is outside 50–800 Hz. The same value as [`NO_CONTROL`].
+/// PLAY and PLAY_SIGNAL: the rate is outside 50–800 Hz. The same value as [`NO_CONTROL`].
 pub const RATE_OUTSIDE: i8 = -2;
-/// ACK of PLAN_BEGIN: not enough memory.
+/// PLAN_BEGIN: not enough memory.
 pub const NO_MEMORY: i8 = -3;
-/// ACK of PLAY: not at the start pose. The same value as [`NO_MEMORY`].
+/// PLAY: not at the start pose. The same value as [`NO_MEMORY`].
 pub const NOT_AT_START: i8 = -3;
 /// A servo does not answer.
 pub const NO_REPLY: i8 = -4;
@@ -70,10 +72,20 @@ pub const NO_REPLY: i8 = -4;
 pub const REGISTER_PROTECTED: i8 = -5;
 /// REG_WRITE: the read-back differs or does not come.
 pub const READ_BACK_DIFFERS: i8 = -6;
-/// Seven joints, but no gripper.
+/// Seven values, or a J7 velocity, but no gripper.
 pub const NO_GRIPPER: i8 = -7;
 
-/// ACK: a value of joint `joint` (index, 0 = J1) is outside its limits: −10 − number.
+/// A value of joint `joint` (index, 0 = J1) is outside its limits: −10 − the joint's number.
 pub const fn outside_limits(joint: usize) -> i8 {
     -11 - joint as i8
+}
+
+/// PLAY_SIGNAL: check `check` (1–8) of the parameters failed: −10 − check.
+pub const fn bad_signal(check: u8) -> i8 {
+    -10 - check as i8
+}
+
+/// PLAY_SIGNAL: check `check` (9–10) of the start pose failed: −20 − check.
+pub const fn bad_signal_start(check: u8) -> i8 {
+    -20 - check as i8
 }

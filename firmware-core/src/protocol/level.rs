@@ -1,9 +1,10 @@
-//! API levels: firmware generations that clients know, and what differs between them on the wire.
+//! API levels: firmware generations that clients know, and what differs between them.
 
-use crate::joints::{ARM_JOINTS, JOINTS};
+use crate::joints::{ARM_JOINTS, J6, JOINTS, TABLE};
+use crate::platform::Transport;
 
 /// A generation of the controller firmware's API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum ApiLevel {
     /// 4.1: UDP only, no control, no MOVE_TO, JOG, TRACK.
     V4_1,
@@ -11,17 +12,20 @@ pub enum ApiLevel {
     V4_2,
     /// 4.4: TRACK.
     V4_4,
-    /// 4.6: GRIPPER.
+    /// 4.6: GRIPPER, and J6 to −225°.
     V4_6,
-    /// 5.0: the gripper is J7.
+    /// 5.0: the gripper is J7, STATE and STREAM show goals.
     V5_0,
-    /// 5.1: end-effector JOG.
+    /// 5.1: end-effector JOG, and JOG and TRACK switch into each other.
     #[default]
     V5_1,
 }
 
 impl ApiLevel {
-    /// The version it reports: major, minor, patch.
+    /// All levels, the oldest first.
+    pub const ALL: [Self; 6] = [Self::V4_1, Self::V4_2, Self::V4_4, Self::V4_6, Self::V5_0, Self::V5_1];
+
+    /// The version that PONG and the status log report: major, minor, patch.
     pub const fn version(self) -> [u8; 3] {
         match self {
             Self::V4_1 => [4, 1, 0],
@@ -33,16 +37,99 @@ impl ApiLevel {
         }
     }
 
-    /// Messages carry J7 as a joint.
-    pub const fn has_j7(self) -> bool {
+    /// The short name, as an option gives it: `5.1`.
+    pub const fn name(self) -> &'static str {
         match self {
-            Self::V4_1 | Self::V4_2 | Self::V4_4 | Self::V4_6 => false,
-            Self::V5_0 | Self::V5_1 => true,
+            Self::V4_1 => "4.1",
+            Self::V4_2 => "4.2",
+            Self::V4_4 => "4.4",
+            Self::V4_6 => "4.6",
+            Self::V5_0 => "5.0",
+            Self::V5_1 => "5.1",
+        }
+    }
+
+    /// The level of a short name; `None` for a name that no level has.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.name() == name)
+    }
+
+    /// Clients connect by WebSocket, and one client at a time has control.
+    pub fn has_web_socket_and_control(self) -> bool {
+        self >= Self::V4_2
+    }
+
+    /// Messages carry J7 as a joint; runs and HOLD start from and keep goals, not measured positions.
+    pub fn has_j7(self) -> bool {
+        self >= Self::V5_0
+    }
+
+    /// A JOG during TRACK, and a TRACK during JOG, switches the run instead of being refused.
+    pub fn switches_streamed_modes(self) -> bool {
+        self >= Self::V5_1
+    }
+
+    /// The requests of code `code` exist.
+    pub fn has_request(self, code: u8) -> bool {
+        use super::codes;
+        match code {
+            codes::CONTROL | codes::MOVE_TO | codes::JOG => self >= Self::V4_2,
+            codes::TRACK => self >= Self::V4_4,
+            codes::GRIPPER => self == Self::V4_6,
+            code => (codes::PING..=codes::SUBSCRIBE).contains(&code),
+        }
+    }
+
+    /// The requests of code `code` need control.
+    pub fn needs_control(self, code: u8) -> bool {
+        use super::codes;
+        let moves_or_writes = matches!(
+            code,
+            codes::PLAN_BEGIN
+                | codes::PLAN_DATA
+                | codes::PLAN_END
+                | codes::PLAY
+                | codes::REG_WRITE
+                | codes::PLAY_SIGNAL
+                | codes::MOVE_TO
+                | codes::JOG
+                | codes::TRACK
+                | codes::GRIPPER
+        );
+        moves_or_writes && self.has_web_socket_and_control() && self.has_request(code)
+    }
+
+    /// The TELEM of a MOVE_TO goes to a client of this transport. Level 4.2 sent it to pages too; since then
+    /// they watch the STREAM.
+    pub fn sends_move_telemetry(self, transport: Transport) -> bool {
+        match transport {
+            Transport::Udp => true,
+            Transport::WebSocket => self == Self::V4_2,
         }
     }
 
     /// Joints in a message while `n` are in use.
-    pub const fn joints(self, n: usize) -> usize {
+    pub fn joints(self, n: usize) -> usize {
         if self.has_j7() && n == JOINTS { JOINTS } else { ARM_JOINTS }
+    }
+
+    /// Lower and upper limit (°) of joint `joint` (index, 0 = J1): those of the joint table, but J6 had other
+    /// limits before it went past one turn.
+    pub fn limits_deg(self, joint: usize) -> (f32, f32) {
+        let row = &TABLE[joint];
+        match self {
+            Self::V4_1 | Self::V4_2 if joint == J6 => (-180.0, 180.0),
+            Self::V4_4 if joint == J6 => (-135.0, 135.0),
+            Self::V4_1 | Self::V4_2 | Self::V4_4 | Self::V4_6 | Self::V5_0 | Self::V5_1 => {
+                (row.min_deg, row.max_deg)
+            }
+        }
+    }
+
+    /// Goals (°) of joint `joint` (index) that MOVE_TO and TRACK accept: its limits less its margin.
+    pub fn goal_range_deg(self, joint: usize) -> core::ops::RangeInclusive<f32> {
+        let (min_deg, max_deg) = self.limits_deg(joint);
+        let margin_deg = TABLE[joint].margin_deg;
+        min_deg + margin_deg..=max_deg - margin_deg
     }
 }

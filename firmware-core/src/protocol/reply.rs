@@ -1,10 +1,15 @@
-//! Replies of fixed layout: PONG, ACK, DONE, and the replies to REG_READ and REG_WRITE.
+//! Replies: ATOM → client. Any reply, decoded, and those of fixed layout: PONG, ACK, DONE, and the replies to
+//! REG_READ and REG_WRITE.
+
+use core::fmt;
 
 use heapless::Vec;
 
 use super::codes;
 use super::layout::{Fields, Layout, WrongLength};
-use crate::shared::REPLY_BYTES;
+use super::stream::{Joints, Stream};
+use super::telemetry::Packet;
+use crate::shared::{REGISTER_BYTES, REPLY_BYTES};
 
 /// PONG: version and state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -13,7 +18,7 @@ pub struct Pong {
     pub major: u16,
     /// State byte.
     pub state: u8,
-    /// Samples of the plan as PLAN_BEGIN declared them; 0 without a plan.
+    /// Samples of the plan as PLAN_BEGIN declared them, valid or not; 0 without a plan.
     pub plan_samples: u32,
     /// Rate of the plan (Hz); 250 before any plan.
     pub plan_rate_hz: u16,
@@ -46,9 +51,9 @@ impl Layout for Pong {
 pub struct Ack {
     /// Code of the request.
     pub code: u8,
-    /// 0 or the refusal, see [`codes`].
+    /// 0, or the refusal; see [`codes`].
     pub status: i8,
-    /// 0 unless the request's description names it.
+    /// The offset for PLAN_DATA, else 0.
     pub value: u32,
 }
 
@@ -76,7 +81,7 @@ pub struct Done {
     pub telemetry_dropped: u32,
     /// Joint of the result, 1–7; 0 = none.
     pub joint: u8,
-    /// Its error: pos − ref; for result 3 start pose − first ref (steps).
+    /// Its error (steps): pos − ref; for result 3 start pose − first ref.
     pub error_steps: i16,
 }
 
@@ -100,7 +105,7 @@ pub struct RegisterWritten {
     pub id: u8,
     /// First register.
     pub address: u8,
-    /// 0 or the refusal.
+    /// 0, or the refusal.
     pub status: i8,
     /// The servo's error byte; 0 on refusal and without a reply.
     pub servo_error: u8,
@@ -123,12 +128,30 @@ pub struct RegisterValues {
     pub id: u8,
     /// First register.
     pub address: u8,
-    /// Length as asked; 0 when refused with −1.
+    /// Number of registers as asked; 0 when refused with −1.
     pub length: u8,
-    /// 0 or the refusal.
+    /// 0, or the refusal.
     pub status: i8,
-    /// The values, only with status 0.
-    pub data: Vec<u8, { crate::shared::REGISTER_BYTES }>,
+    /// The values, with status 0 only; `length` of them.
+    pub data: Vec<u8, REGISTER_BYTES>,
+}
+
+impl RegisterValues {
+    /// The values that a servo gave, at most [`REGISTER_BYTES`].
+    pub fn read(id: u8, address: u8, values: &[u8]) -> Self {
+        let data: Vec<u8, REGISTER_BYTES> = values.iter().copied().take(REGISTER_BYTES).collect();
+        Self { id, address, length: data.len() as u8, status: codes::OK, data }
+    }
+
+    /// The servo did not answer.
+    pub fn no_reply(id: u8, address: u8, length: u8) -> Self {
+        Self { id, address, length, status: codes::NO_REPLY, data: Vec::new() }
+    }
+
+    /// Busy, or a request that cannot be.
+    pub fn refused(id: u8, address: u8) -> Self {
+        Self { id, address, length: 0, status: codes::REFUSED, data: Vec::new() }
+    }
 }
 
 impl Layout for RegisterValues {
@@ -139,81 +162,101 @@ impl Layout for RegisterValues {
         fields.u8(&mut self.length);
         fields.i8(&mut self.status);
         if self.status == codes::OK {
-            // Decoding: the data is as long as the length field says. Encoding: it is already.
-            let length = usize::from(self.length).min(self.data.capacity());
-            let _ = self.data.resize(length, 0);
+            // Decoding makes room for as many values as the length says; encoding finds them there.
+            let length = usize::from(self.length).min(REGISTER_BYTES);
+            while self.data.len() < length && self.data.push(0).is_ok() {}
             fields.u8s(&mut self.data);
         }
     }
 }
 
-/// Any reply of this file, decoded: for clients and tests.
+/// Any reply, decoded: for clients and tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "no heap in the core; a reply lives on the stack of its reader"
+)]
 pub enum Reply {
     /// PONG.
     Pong(Pong),
+    /// STATE.
+    State(Joints),
     /// ACK.
     Ack(Ack),
+    /// TELEM.
+    Telemetry(Packet),
     /// DONE.
     Done(Done),
-    /// REG_READ reply.
+    /// Reply to REG_READ.
     RegisterValues(RegisterValues),
-    /// REG_WRITE reply.
+    /// Reply to REG_WRITE.
     RegisterWritten(RegisterWritten),
-    /// STATE.
-    State(super::stream::Joints),
     /// STREAM.
-    Stream(super::stream::Stream),
-    /// TELEM.
-    Telemetry(super::telemetry::Packet),
+    Stream(Stream),
 }
 
 /// Why bytes are no reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DecodeError {
+pub enum ReplyError {
     /// No bytes.
     Empty,
     /// A code that no reply has.
     UnknownCode(u8),
-    /// A length that this code does not have.
-    WrongLength(u8),
+    /// A length that this code does not have at any API level.
+    WrongLength {
+        /// The code.
+        code: u8,
+        /// Bytes found.
+        length: usize,
+    },
 }
 
-impl core::fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl fmt::Display for ReplyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("expected a reply, found no bytes"),
-            Self::UnknownCode(code) => write!(f, "expected a reply code 81–88 (hex), found {code:02X}"),
-            Self::WrongLength(code) => write!(f, "a reply {code:02X} (hex) has another length"),
+            Self::UnknownCode(code) => {
+                write!(f, "expected a reply code from 81 to 88 (hex), found {code:02X}; is the peer an ATOM?")
+            }
+            Self::WrongLength { code, length } => {
+                write!(
+                    f,
+                    "reply {code:02X} (hex) has no form of {length} bytes; is the peer's API level known?"
+                )
+            }
         }
     }
 }
+
+impl core::error::Error for ReplyError {}
 
 impl Reply {
-    /// Decodes a reply of API levels 5.0 and later.
+    /// Decodes a reply of any API level; where the levels differ, the length tells them apart.
     ///
     /// # Errors
-    /// Bytes that are no reply.
-    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let code = *bytes.first().ok_or(DecodeError::Empty)?;
-        let wrong = |_: WrongLength| DecodeError::WrongLength(code);
-        match code {
-            codes::PONG => Pong::default().decode(bytes).map(Self::Pong).map_err(wrong),
-            codes::ACK => Ack::default().decode(bytes).map(Self::Ack).map_err(wrong),
-            codes::DONE => Done::default().decode(bytes).map(Self::Done).map_err(wrong),
-            codes::REG_READ_REPLY => {
-                RegisterValues::default().decode(bytes).map(Self::RegisterValues).map_err(wrong)
-            }
-            codes::REG_WRITE_REPLY => {
-                RegisterWritten::default().decode(bytes).map(Self::RegisterWritten).map_err(wrong)
-            }
-            codes::STATE_REPLY => super::stream::Joints::decode(bytes).map(Self::State).map_err(wrong),
-            codes::STREAM => super::stream::Stream::decode(bytes).map(Self::Stream).map_err(wrong),
-            codes::TELEM => super::telemetry::Packet::decode(bytes).map(Self::Telemetry).map_err(wrong),
-            unknown => Err(DecodeError::UnknownCode(unknown)),
-        }
+    /// [`ReplyError`]: bytes that are no reply.
+    pub fn decode(bytes: &[u8]) -> Result<Self, ReplyError> {
+        let &code = bytes.first().ok_or(ReplyError::Empty)?;
+        let decoded = match code {
+            codes::PONG => Pong::default().decode(bytes).map(Self::Pong),
+            codes::STATE_REPLY => Joints::from_bytes(bytes).map(Self::State),
+            codes::ACK => Ack::default().decode(bytes).map(Self::Ack),
+            codes::TELEM => Packet::from_bytes(bytes).map(Self::Telemetry),
+            codes::DONE => Done::default().decode(bytes).map(Self::Done),
+            codes::REG_READ_REPLY => register_values(bytes).map(Self::RegisterValues),
+            codes::REG_WRITE_REPLY => RegisterWritten::default().decode(bytes).map(Self::RegisterWritten),
+            codes::STREAM => Stream::from_bytes(bytes).map(Self::Stream),
+            unknown => return Err(ReplyError::UnknownCode(unknown)),
+        };
+        decoded.map_err(|WrongLength| ReplyError::WrongLength { code, length: bytes.len() })
     }
 }
 
-/// Longest message of this file fits into a posted reply.
-const _: () = assert!(REPLY_BYTES >= 5 + crate::shared::REGISTER_BYTES);
+fn register_values(bytes: &[u8]) -> Result<RegisterValues, WrongLength> {
+    let values = RegisterValues::default().decode(bytes)?;
+    let whole = values.status != codes::OK || values.data.len() == usize::from(values.length);
+    if whole { Ok(values) } else { Err(WrongLength) }
+}
+
+// Whatever the control side posts fits into a posted reply: the longest is STATE of seven joints.
+const _: () = assert!(REPLY_BYTES >= super::stream::STATE_BYTES_MAX && REPLY_BYTES >= 5 + REGISTER_BYTES);

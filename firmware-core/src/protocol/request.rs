@@ -1,19 +1,19 @@
-//! Requests: client → ATOM.
+//! Requests: client → ATOM. Any request, decoded and encoded, and those without a file of their own.
+
+use core::fmt;
 
 use heapless::Vec;
 
 use super::codes;
-use super::layout::{Fields, Reader, Writer};
-use crate::joints::{ARM_JOINTS, J7, JOINTS, SPEED_LIMIT_DPS};
-use crate::motion::signal;
-use crate::shared::{JointValues, PlayParams, REGISTER_BYTES, StreamCommand};
+use super::layout::{Fields, Layout, WrongLength};
+use super::level::ApiLevel;
+use super::motion::{Gripper, Jog, MoveTo, Track};
+use super::plan::{PlanBegin, PlanDataHead, PlanEnd, Play, PlaySignal};
+use crate::joints::JOINTS;
+use crate::shared::REGISTER_BYTES;
 
-/// Bytes of the fixed part of PLAN_DATA.
-const PLAN_DATA_HEADER: usize = 7;
-/// Bytes of the parameters of a test signal.
-pub const SIGNAL_BYTES: usize = 38;
-/// Longest request besides PLAN_DATA: PLAY_SIGNAL.
-pub const REQUEST_BYTES: usize = 47;
+pub use super::build;
+pub use super::plan::SIGNAL_BYTES;
 
 /// What CONTROL asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,8 +26,105 @@ pub enum ControlAction {
     TakeOver,
 }
 
-/// A request of the right form.
-#[derive(Debug, Clone, PartialEq)]
+impl ControlAction {
+    /// The action of a byte.
+    pub const fn from_byte(byte: u8) -> Self {
+        match byte {
+            0 => Self::Release,
+            1 => Self::Take,
+            2.. => Self::TakeOver,
+        }
+    }
+
+    /// Its byte.
+    pub const fn byte(self) -> u8 {
+        match self {
+            Self::Release => 0,
+            Self::Take => 1,
+            Self::TakeOver => 2,
+        }
+    }
+}
+
+/// REG_READ, and REG_WRITE before its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Registers {
+    /// Servo id.
+    pub id: u8,
+    /// First register.
+    pub address: u8,
+    /// Number of registers.
+    pub length: u8,
+}
+
+impl Registers {
+    /// As far as the bytes go: what a refusal echoes. Missing bytes are 0.
+    pub fn echo_of(bytes: &[u8]) -> Self {
+        let byte = |index: usize| bytes.get(index).copied().unwrap_or(0);
+        Self { id: byte(1), address: byte(2), length: byte(3) }
+    }
+
+    /// A servo id of a joint, and a length that one message holds.
+    pub fn exist(self) -> bool {
+        (1..=JOINTS).contains(&usize::from(self.id))
+            && (1..=REGISTER_BYTES).contains(&usize::from(self.length))
+    }
+
+    fn fields(&mut self, fields: &mut impl Fields) {
+        fields.u8(&mut self.id);
+        fields.u8(&mut self.address);
+        fields.u8(&mut self.length);
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct RegisterRead(Registers);
+
+impl Layout for RegisterRead {
+    fn fields(&mut self, fields: &mut impl Fields) {
+        fields.code(codes::REG_READ);
+        self.0.fields(fields);
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct RegisterWriteHead(Registers);
+
+impl Layout for RegisterWriteHead {
+    fn fields(&mut self, fields: &mut impl Fields) {
+        fields.code(codes::REG_WRITE);
+        self.0.fields(fields);
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Subscribe {
+    rate_hz: u16,
+}
+
+impl Layout for Subscribe {
+    fn fields(&mut self, fields: &mut impl Fields) {
+        fields.code(codes::SUBSCRIBE);
+        fields.u16(&mut self.rate_hz);
+    }
+}
+
+/// A request that has only its code, or its code and one byte.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plain {
+    pub(super) code: u8,
+    pub(super) byte: Option<u8>,
+}
+
+impl Layout for Plain {
+    fn fields(&mut self, fields: &mut impl Fields) {
+        fields.code(self.code);
+        self.byte.iter_mut().for_each(|byte| fields.u8(byte));
+    }
+}
+
+/// A request of the right form. Its values are not checked yet.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Request<'b> {
     /// PING.
     Ping,
@@ -36,392 +133,225 @@ pub enum Request<'b> {
     /// HOLD.
     Hold,
     /// PLAN_BEGIN.
-    PlanBegin {
-        /// Samples to come.
-        samples: u32,
-        /// Their rate (Hz).
-        rate_hz: u16,
-        /// 1 = cubic, else linear.
-        interpolation: u8,
-        /// Joints, 6 or 7.
-        joints: u8,
-    },
-    /// PLAN_DATA. Its length is checked by the plan, which knows the joints.
+    PlanBegin(PlanBegin),
+    /// PLAN_DATA. Whether the samples have the right length the plan knows.
     PlanData {
-        /// Number of the first sample.
-        offset: u32,
-        /// Samples.
-        count: u16,
-        /// Their bytes.
+        /// Where they go.
+        head: PlanDataHead,
+        /// cmd and ref of each joint, two bytes each, sample by sample.
         samples: &'b [u8],
     },
     /// PLAN_END.
-    PlanEnd {
-        /// CRC-32C of all sample bytes.
-        crc32c: u32,
-    },
+    PlanEnd(PlanEnd),
     /// PLAY.
-    Play(PlayParams),
+    Play(Play),
     /// STOP.
     Stop,
     /// REG_READ.
-    RegRead {
-        /// Servo id.
-        id: u8,
-        /// First register.
-        address: u8,
-        /// Registers.
-        length: u8,
-    },
-    /// REG_WRITE.
-    RegWrite {
-        /// Servo id.
-        id: u8,
-        /// First register.
-        address: u8,
-        /// Values.
+    RegisterRead(Registers),
+    /// REG_WRITE. Whether length and data agree is not checked yet.
+    RegisterWrite {
+        /// Which registers.
+        registers: Registers,
+        /// Their values.
         data: &'b [u8],
     },
     /// PLAY_SIGNAL.
-    PlaySignal(PlayParams, signal::Params),
+    PlaySignal(PlaySignal),
     /// SUBSCRIBE.
     Subscribe {
-        /// Rate (Hz), 0 = end.
+        /// Rate (Hz); above 100 counts as 100, 0 ends it.
         rate_hz: u16,
     },
     /// CONTROL.
     Control(ControlAction),
     /// MOVE_TO.
-    MoveTo {
-        /// Goals (°).
-        goal: JointValues,
-        /// Duration (ms), 0 = the shortest.
-        duration_ms: u16,
-    },
-    /// JOG or TRACK.
-    Stream(StreamCommand),
+    MoveTo(MoveTo),
+    /// JOG.
+    Jog(Jog),
+    /// TRACK.
+    Track(Track),
+    /// GRIPPER of API level 4.6.
+    Gripper(Gripper),
 }
 
-/// A request that is shorter or longer than its fields, or names what does not exist.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Malformed {
-    /// No byte, or a code that no request has: ignored.
-    Unknown,
-    /// A wrong form of this code.
-    Form(u8),
+/// Why bytes are no request. [`RequestError::WrongForm`] gets the refusal of its code, the others are ignored.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RequestError {
+    /// No byte.
+    Empty,
+    /// A code that no request of this API level has.
+    UnknownCode {
+        /// The code.
+        code: u8,
+        /// The level.
+        level: ApiLevel,
+    },
+    /// The message is shorter than its fields, of a length that its code does not have, or of an unknown
+    /// frame.
+    WrongForm {
+        /// The code.
+        code: u8,
+        /// Bytes found.
+        length: usize,
+        /// Bytes expected, in words.
+        expected: &'static str,
+    },
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("expected a request, found no bytes; send at least a code"),
+            Self::UnknownCode { code, level } => {
+                write!(f, "expected a request code of API level {}, found {code:02X} (hex)", level.name())
+            }
+            Self::WrongForm { code, length, expected } => {
+                write!(f, "request {code:02X} (hex): expected {expected}, found {length} bytes")
+            }
+        }
+    }
+}
+
+impl core::error::Error for RequestError {}
+
+/// The bytes that a code asks for, in words.
+fn expected_form(code: u8, level: ApiLevel) -> &'static str {
+    match code {
+        codes::PLAN_BEGIN => "7 bytes or more",
+        codes::PLAN_DATA => "7 bytes and the samples",
+        codes::PLAN_END => "5 bytes or more",
+        codes::PLAY => "9 bytes or more",
+        codes::REG_READ | codes::REG_WRITE => "4 bytes or more",
+        codes::PLAY_SIGNAL => "47 bytes",
+        codes::SUBSCRIBE | codes::GRIPPER => "3 bytes",
+        codes::MOVE_TO | codes::TRACK if level.has_j7() => "15 bytes or, with J7, 17",
+        codes::MOVE_TO | codes::TRACK => "15 bytes",
+        codes::JOG if level == ApiLevel::V5_1 => "frame 0 with 14 or 16 bytes, or frame 1 or 2 with 18",
+        codes::JOG if level.has_j7() => "frame 0 with 14 or 16 bytes",
+        codes::JOG => "frame 0 with 14 bytes",
+        _others_have_only_a_code => "1 byte or more",
+    }
 }
 
 impl<'b> Request<'b> {
-    /// Decodes a request.
+    /// Decodes a request as firmware of API level `level` reads it.
     ///
     /// # Errors
-    /// [`Malformed`] says how it is answered.
-    pub fn decode(bytes: &'b [u8]) -> Result<Self, Malformed> {
-        let (&code, body) = bytes.split_first().ok_or(Malformed::Unknown)?;
-        let at_least =
-            |length: usize| if bytes.len() >= length { Ok(()) } else { Err(Malformed::Form(code)) };
-        let mut reader = Reader::new(body);
+    /// [`RequestError`] says what is wrong with the form. Values are the caller's to check.
+    pub fn decode(bytes: &'b [u8], level: ApiLevel) -> Result<Self, RequestError> {
+        let &code = bytes.first().ok_or(RequestError::Empty)?;
+        if !level.has_request(code) {
+            return Err(RequestError::UnknownCode { code, level });
+        }
+        let wrong_form =
+            || RequestError::WrongForm { code, length: bytes.len(), expected: expected_form(code, level) };
+        Self::decode_form(code, bytes).filter(|request| request.exists_at(level)).ok_or_else(wrong_form)
+    }
+
+    fn decode_form(code: u8, bytes: &'b [u8]) -> Option<Self> {
         match code {
-            codes::PING => Ok(Self::Ping),
-            codes::STATE => Ok(Self::State),
-            codes::HOLD => Ok(Self::Hold),
-            codes::STOP => Ok(Self::Stop),
-            codes::PLAN_BEGIN => {
-                at_least(7)?;
-                let (mut samples, mut rate_hz) = (0, 0);
-                reader.u32(&mut samples);
-                reader.u16(&mut rate_hz);
-                let rest = reader.rest();
-                let interpolation = rest.first().copied().unwrap_or(0);
-                let joints = rest.get(1).copied().unwrap_or(ARM_JOINTS as u8);
-                Ok(Self::PlanBegin { samples, rate_hz, interpolation, joints })
-            }
+            codes::PING => Some(Self::Ping),
+            codes::STATE => Some(Self::State),
+            codes::HOLD => Some(Self::Hold),
+            codes::STOP => Some(Self::Stop),
+            codes::PLAN_BEGIN => PlanBegin::from_bytes(bytes).map(Self::PlanBegin),
             codes::PLAN_DATA => {
-                at_least(PLAN_DATA_HEADER)?;
-                let (mut offset, mut count) = (0, 0);
-                reader.u32(&mut offset);
-                reader.u16(&mut count);
-                Ok(Self::PlanData { offset, count, samples: reader.rest() })
+                let (head, samples) = prefix(PlanDataHead::default(), bytes)?;
+                Some(Self::PlanData { head, samples })
             }
-            codes::PLAN_END => {
-                at_least(5)?;
-                let mut crc32c = 0;
-                reader.u32(&mut crc32c);
-                Ok(Self::PlanEnd { crc32c })
-            }
-            codes::PLAY => {
-                at_least(9)?;
-                Ok(Self::Play(play_params(&mut reader)))
-            }
-            codes::PLAY_SIGNAL => {
-                let params = play_params(&mut reader);
-                let signal = reader.rest().first_chunk().filter(|_| bytes.len() == REQUEST_BYTES);
-                let signal: &[u8; SIGNAL_BYTES] = signal.ok_or(Malformed::Form(code))?;
-                Ok(Self::PlaySignal(params, signal::Params::from_bytes(signal)))
-            }
+            codes::PLAN_END => prefix(PlanEnd::default(), bytes).map(|(end, _)| Self::PlanEnd(end)),
+            codes::PLAY => Play::from_bytes(bytes).map(Self::Play),
+            codes::PLAY_SIGNAL => PlaySignal::from_bytes(bytes).ok().map(Self::PlaySignal),
             codes::REG_READ => {
-                at_least(4)?;
-                Ok(Self::RegRead { id: body[0], address: body[1], length: body[2] })
+                prefix(RegisterRead::default(), bytes).map(|(read, _)| Self::RegisterRead(read.0))
             }
-            codes::REG_WRITE => match body {
-                [id, address, length, data @ ..]
-                    if usize::from(*length) == data.len() && (1..=REGISTER_BYTES).contains(&data.len()) =>
-                {
-                    Ok(Self::RegWrite { id: *id, address: *address, data })
-                }
-                _wrong_length => Err(Malformed::Form(code)),
-            },
-            codes::SUBSCRIBE => {
-                at_least(3)?;
-                let mut rate_hz = 0;
-                reader.u16(&mut rate_hz);
-                Ok(Self::Subscribe { rate_hz })
+            codes::REG_WRITE => {
+                let (head, data) = prefix(RegisterWriteHead::default(), bytes)?;
+                Some(Self::RegisterWrite { registers: head.0, data })
             }
-            codes::CONTROL => Ok(Self::Control(match body.first() {
-                Some(0) => ControlAction::Release,
-                None | Some(1) => ControlAction::Take,
-                Some(2..) => ControlAction::TakeOver,
-            })),
-            codes::MOVE_TO => {
-                let n = joints_of(body.len(), 2).ok_or(Malformed::Form(code))?;
-                let goal = joint_values(&mut reader, n, 100.0);
-                let mut duration_ms = 0;
-                reader.u16(&mut duration_ms);
-                Ok(Self::MoveTo { goal, duration_ms })
-            }
-            codes::JOG => decode_jog(body).map(Self::Stream).ok_or(Malformed::Form(code)),
-            codes::TRACK => {
-                let n = joints_of(body.len(), 2).ok_or(Malformed::Form(code))?;
-                let goal = joint_values(&mut reader, n, 100.0);
-                let vmax_dps = speed_cap(&mut reader);
-                Ok(Self::Stream(StreamCommand::Track { goal, vmax_dps }))
-            }
-            _unknown => Err(Malformed::Unknown),
+            codes::SUBSCRIBE => prefix(Subscribe::default(), bytes)
+                .map(|(asked, _)| Self::Subscribe { rate_hz: asked.rate_hz }),
+            codes::CONTROL => Some(Self::Control(
+                bytes.get(1).map_or(ControlAction::Take, |byte| ControlAction::from_byte(*byte)),
+            )),
+            codes::MOVE_TO => MoveTo::from_bytes(bytes).map(Self::MoveTo),
+            codes::JOG => Jog::from_bytes(bytes).map(Self::Jog),
+            codes::TRACK => Track::from_bytes(bytes).map(Self::Track),
+            codes::GRIPPER => Gripper::default().decode(bytes).ok().map(Self::Gripper),
+            _unknown => None,
         }
     }
 
-    /// Its code.
-    pub fn code(&self) -> u8 {
+    /// Firmware of API level `level` takes this form of the request.
+    fn exists_at(&self, level: ApiLevel) -> bool {
         match self {
-            Self::Ping => codes::PING,
-            Self::State => codes::STATE,
-            Self::Hold => codes::HOLD,
-            Self::PlanBegin { .. } => codes::PLAN_BEGIN,
-            Self::PlanData { .. } => codes::PLAN_DATA,
-            Self::PlanEnd { .. } => codes::PLAN_END,
-            Self::Play(_) => codes::PLAY,
-            Self::Stop => codes::STOP,
-            Self::RegRead { .. } => codes::REG_READ,
-            Self::RegWrite { .. } => codes::REG_WRITE,
-            Self::PlaySignal(..) => codes::PLAY_SIGNAL,
-            Self::Subscribe { .. } => codes::SUBSCRIBE,
-            Self::Control(_) => codes::CONTROL,
-            Self::MoveTo { .. } => codes::MOVE_TO,
-            Self::Stream(StreamCommand::Joints(_) | StreamCommand::Twist { .. }) => codes::JOG,
-            Self::Stream(StreamCommand::Track { .. }) => codes::TRACK,
-        }
-    }
-}
-
-/// Codes of requests that need control.
-pub fn needs_control(code: u8) -> bool {
-    matches!(
-        code,
-        codes::PLAN_BEGIN
-            | codes::PLAN_DATA
-            | codes::PLAN_END
-            | codes::PLAY
-            | codes::REG_WRITE
-            | codes::PLAY_SIGNAL
-            | codes::MOVE_TO
-            | codes::JOG
-            | codes::TRACK
-    )
-}
-
-fn play_params(reader: &mut Reader<'_>) -> PlayParams {
-    let mut fields = [0; 4];
-    reader.u16s(&mut fields);
-    let [rate_hz, speed_cap_sps, max_error_steps, start_tolerance_steps] = fields;
-    PlayParams { rate_hz, speed_cap_sps, max_error_steps, start_tolerance_steps }
-}
-
-/// Joints of a body of one i16 per joint and `others` more bytes.
-fn joints_of(body: usize, others: usize) -> Option<usize> {
-    [ARM_JOINTS, JOINTS].into_iter().find(|n| body == 2 * n + others)
-}
-
-fn joint_values(reader: &mut Reader<'_>, n: usize, per_unit: f32) -> JointValues {
-    let mut values = [0.0; JOINTS];
-    for value in &mut values[..n] {
-        *value = scaled(reader, per_unit);
-    }
-    JointValues { values, n }
-}
-
-/// A field of two signed bytes in hundredths or tenths.
-fn scaled(reader: &mut Reader<'_>, per_unit: f32) -> f32 {
-    let mut raw = 0;
-    reader.i16(&mut raw);
-    f32::from(raw) / per_unit
-}
-
-fn speed_cap(reader: &mut Reader<'_>) -> f32 {
-    let mut raw = 0;
-    reader.u16(&mut raw);
-    (f32::from(raw) / 10.0).min(SPEED_LIMIT_DPS)
-}
-
-fn decode_jog(body: &[u8]) -> Option<StreamCommand> {
-    let (frame, body) = body.split_first()?;
-    let mut reader = Reader::new(body);
-    let tool = match frame {
-        0 => {
-            let n = joints_of(body.len(), 0)?;
-            return Some(StreamCommand::Joints(joint_values(&mut reader, n, 10.0)));
-        }
-        1 => false,
-        2 => true,
-        3.. => return None,
-    };
-    if body.len() != 16 {
-        return None;
-    }
-    let linear_mm_s = core::array::from_fn(|_| scaled(&mut reader, 10.0));
-    let angular_rad_s = core::array::from_fn(|_| scaled(&mut reader, 10.0).to_radians());
-    let j7_dps = scaled(&mut reader, 10.0);
-    let speed_cap_dps = speed_cap(&mut reader);
-    Some(StreamCommand::Twist { tool, linear_mm_s, angular_rad_s, j7_dps, speed_cap_dps })
-}
-
-/// Builds the bytes of a request, for clients and tests. Values are rounded to the message's unit.
-pub mod build {
-    use super::{ARM_JOINTS, Fields, J7, JOINTS, PlayParams, REQUEST_BYTES, Vec, Writer, codes};
-
-    type Bytes = Vec<u8, REQUEST_BYTES>;
-
-    fn message(code: u8, fields: impl FnOnce(&mut Writer<REQUEST_BYTES>)) -> Bytes {
-        let mut writer = Writer::default();
-        writer.code(code);
-        fields(&mut writer);
-        writer.into_bytes()
-    }
-
-    fn put_scaled(writer: &mut Writer<REQUEST_BYTES>, values: &[f32], per_unit: f32) {
-        for value in values {
-            writer.i16(&mut (libm::roundf(*value * per_unit) as i16));
+            Self::MoveTo(MoveTo { goal_cdeg: joints, .. })
+            | Self::Track(Track { goal_cdeg: joints, .. })
+            | Self::Jog(Jog::Joints(super::motion::JogJoints { velocity_ddps: joints })) => {
+                joints.n < JOINTS || level.has_j7()
+            }
+            Self::Jog(Jog::Twist(_)) => level == ApiLevel::V5_1,
+            Self::Ping
+            | Self::State
+            | Self::Hold
+            | Self::PlanBegin(_)
+            | Self::PlanData { .. }
+            | Self::PlanEnd(_)
+            | Self::Play(_)
+            | Self::Stop
+            | Self::RegisterRead(_)
+            | Self::RegisterWrite { .. }
+            | Self::PlaySignal(_)
+            | Self::Subscribe { .. }
+            | Self::Control(_)
+            | Self::Gripper(_) => true,
         }
     }
 
-    /// A request without fields: PING, STATE, HOLD, STOP.
-    pub fn plain(code: u8) -> Bytes {
-        message(code, |_| {})
+    /// The request's bytes, in its longest form.
+    ///
+    /// # Errors
+    /// [`WrongLength`] if they are more than `N`. [`REQUEST_BYTES`] is enough for every request but PLAN_DATA.
+    pub fn encode<const N: usize>(&self) -> Result<Vec<u8, N>, WrongLength> {
+        let plain = |code| Plain { code, byte: None }.encode();
+        let mut tail: &[u8] = &[];
+        let head: Vec<u8, REQUEST_BYTES> = match self {
+            Self::Ping => plain(codes::PING),
+            Self::State => plain(codes::STATE),
+            Self::Hold => plain(codes::HOLD),
+            Self::Stop => plain(codes::STOP),
+            Self::PlanBegin(begin) => begin.encode(),
+            Self::PlanData { head, samples } => {
+                tail = samples;
+                head.encode()
+            }
+            Self::PlanEnd(end) => end.encode(),
+            Self::Play(play) => play.encode(),
+            Self::RegisterRead(registers) => RegisterRead(*registers).encode(),
+            Self::RegisterWrite { registers, data } => {
+                tail = data;
+                RegisterWriteHead(*registers).encode()
+            }
+            Self::PlaySignal(signal) => signal.encode(),
+            Self::Subscribe { rate_hz } => Subscribe { rate_hz: *rate_hz }.encode(),
+            Self::Control(action) => Plain { code: codes::CONTROL, byte: Some(action.byte()) }.encode(),
+            Self::MoveTo(move_to) => move_to.encode(),
+            Self::Jog(Jog::Joints(joints)) => joints.encode(),
+            Self::Jog(Jog::Twist(twist)) => twist.encode(),
+            Self::Track(track) => track.encode(),
+            Self::Gripper(gripper) => gripper.encode(),
+        };
+        let mut message = Vec::new();
+        message.extend_from_slice(&head).map_err(|_| WrongLength)?;
+        message.extend_from_slice(tail).map_err(|_| WrongLength)?;
+        Ok(message)
     }
+}
 
-    /// SUBSCRIBE.
-    pub fn subscribe(rate_hz: u16) -> Bytes {
-        message(codes::SUBSCRIBE, |writer| writer.u16(&mut { rate_hz }))
-    }
+/// Longest request besides PLAN_DATA: PLAY_SIGNAL.
+pub const REQUEST_BYTES: usize = super::plan::PLAY_SIGNAL_BYTES;
 
-    /// CONTROL: 0 release, 1 take, 2 take over.
-    pub fn control(action: u8) -> Bytes {
-        message(codes::CONTROL, |writer| writer.u8(&mut { action }))
-    }
-
-    /// MOVE_TO with 6 or 7 goals (°).
-    pub fn move_to(goal_deg: &[f32], duration_ms: u16) -> Bytes {
-        message(codes::MOVE_TO, |writer| {
-            put_scaled(writer, &goal_deg[..goal_deg.len().min(JOINTS)], 100.0);
-            writer.u16(&mut { duration_ms });
-        })
-    }
-
-    /// JOG frame 0 with 6 or 7 velocities (°/s).
-    pub fn jog(velocity_dps: &[f32]) -> Bytes {
-        message(codes::JOG, |writer| {
-            writer.u8(&mut 0);
-            put_scaled(writer, &velocity_dps[..velocity_dps.len().min(JOINTS)], 10.0);
-        })
-    }
-
-    /// JOG frame 1 (base) or 2 (tool): mm/s, °/s, J7 °/s, joint speed cap °/s.
-    pub fn jog_tcp(
-        frame: u8,
-        linear_mm_s: [f32; 3],
-        angular_dps: [f32; 3],
-        j7_dps: f32,
-        cap_dps: f32,
-    ) -> Bytes {
-        message(codes::JOG, |writer| {
-            writer.u8(&mut { frame });
-            put_scaled(writer, &linear_mm_s, 10.0);
-            put_scaled(writer, &angular_dps, 10.0);
-            put_scaled(writer, &[j7_dps], 10.0);
-            writer.u16(&mut (libm::roundf(cap_dps * 10.0) as u16));
-        })
-    }
-
-    /// TRACK with 6 or 7 goals (°) and a top speed (°/s).
-    pub fn track(goal_deg: &[f32], vmax_dps: f32) -> Bytes {
-        message(codes::TRACK, |writer| {
-            put_scaled(writer, &goal_deg[..goal_deg.len().min(JOINTS)], 100.0);
-            writer.u16(&mut (libm::roundf(vmax_dps * 10.0) as u16));
-        })
-    }
-
-    /// PLAY.
-    pub fn play(params: PlayParams) -> Bytes {
-        message(codes::PLAY, |writer| put_play(writer, params))
-    }
-
-    /// PLAY_SIGNAL with the 38 bytes of its parameters.
-    pub fn play_signal(params: PlayParams, signal: &[u8; super::SIGNAL_BYTES]) -> Bytes {
-        message(codes::PLAY_SIGNAL, |writer| {
-            put_play(writer, params);
-            writer.u8s(&mut signal.clone());
-        })
-    }
-
-    fn put_play(writer: &mut Writer<REQUEST_BYTES>, params: PlayParams) {
-        let PlayParams { rate_hz, speed_cap_sps, max_error_steps, start_tolerance_steps } = params;
-        writer.u16s(&mut [rate_hz, speed_cap_sps, max_error_steps, start_tolerance_steps]);
-    }
-
-    /// PLAN_BEGIN.
-    pub fn plan_begin(samples: u32, rate_hz: u16, cubic: bool, joints: u8) -> Bytes {
-        message(codes::PLAN_BEGIN, |writer| {
-            writer.u32(&mut { samples });
-            writer.u16(&mut { rate_hz });
-            writer.bool(&mut { cubic });
-            writer.u8(&mut { joints });
-        })
-    }
-
-    /// The head of PLAN_DATA; the samples' bytes follow it.
-    pub fn plan_data_head(offset: u32, count: u16) -> Bytes {
-        message(codes::PLAN_DATA, |writer| {
-            writer.u32(&mut { offset });
-            writer.u16(&mut { count });
-        })
-    }
-
-    /// PLAN_END.
-    pub fn plan_end(crc32c: u32) -> Bytes {
-        message(codes::PLAN_END, |writer| writer.u32(&mut { crc32c }))
-    }
-
-    /// REG_READ.
-    pub fn reg_read(id: u8, address: u8, length: u8) -> Bytes {
-        message(codes::REG_READ, |writer| writer.u8s(&mut [id, address, length]))
-    }
-
-    /// REG_WRITE of at most 32 bytes.
-    pub fn reg_write(id: u8, address: u8, data: &[u8]) -> Bytes {
-        message(codes::REG_WRITE, |writer| {
-            writer.u8s(&mut [id, address, data.len() as u8]);
-            data.iter().take(super::REGISTER_BYTES).for_each(|byte| writer.u8(&mut { *byte }));
-        })
-    }
-
-    const _: () = assert!(1 + 2 * JOINTS + 2 <= REQUEST_BYTES && J7 == ARM_JOINTS);
+fn prefix<T: Layout>(empty: T, bytes: &[u8]) -> Option<(T, &[u8])> {
+    empty.decode_prefix(bytes).ok()
 }

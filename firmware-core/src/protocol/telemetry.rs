@@ -3,26 +3,41 @@
 use heapless::Vec;
 
 use super::codes;
-use super::layout::{Fields, Layout, Reader, Writer, WrongLength};
+use super::layout::{Fields, Layout, Writer, WrongLength};
 use super::stream::imu_fields;
 use crate::joints::{ARM_JOINTS, JOINTS};
 use crate::platform::ImuSample;
 use crate::shared::TelemetrySample;
 
 /// Largest TELEM packet (bytes).
-pub const PACKET_BYTES: usize = 1472;
+pub const PACKET_BYTES_MAX: usize = 1472;
 /// Most samples of one packet.
 pub const SAMPLES_MAX: usize = 18;
-const HEADER_BYTES: usize = 6;
+/// Bytes before the first sample.
+const HEAD_BYTES: usize = 6;
+
+/// Bytes of one sample of `n` joints.
+pub const fn sample_bytes(n: usize) -> usize {
+    17 + 10 * n
+}
 
 /// Samples of `n` joints that one packet holds: 18 of six joints, 16 of seven.
 pub const fn samples_per_packet(n: usize) -> usize {
     if n == JOINTS { 16 } else { SAMPLES_MAX }
 }
 
-/// Bytes of one sample of `n` joints.
-pub const fn sample_bytes(n: usize) -> usize {
-    17 + 10 * n
+#[derive(Debug, Clone, Copy, Default)]
+struct Head {
+    first_sequence: u32,
+    count: u8,
+}
+
+impl Layout for Head {
+    fn fields(&mut self, fields: &mut impl Fields) {
+        fields.code(codes::TELEM);
+        fields.u32(&mut self.first_sequence);
+        fields.u8(&mut self.count);
+    }
 }
 
 /// One sample as it goes over the wire.
@@ -78,18 +93,19 @@ impl From<&TelemetrySample> for Sample {
     }
 }
 
-/// Puts samples with consecutive numbers into one packet.
-pub fn encode_packet<'s>(
+/// Puts `count` samples with consecutive numbers into one packet; `count` is at most
+/// [`samples_per_packet`] of their number of joints.
+pub fn encode_packet(
     first_sequence: u32,
-    samples: impl ExactSizeIterator<Item = &'s TelemetrySample>,
-) -> Vec<u8, PACKET_BYTES> {
+    count: usize,
+    samples: impl Iterator<Item = Sample>,
+) -> Vec<u8, PACKET_BYTES_MAX> {
     let mut writer = Writer::default();
-    writer.code(codes::TELEM);
-    writer.u32(&mut { first_sequence });
-    writer.u8(&mut (samples.len() as u8));
-    for sample in samples {
-        Sample::from(sample).fields(&mut writer);
+    Head { first_sequence, count: count as u8 }.fields(&mut writer);
+    for mut sample in samples.take(count) {
+        sample.fields(&mut writer);
     }
+    debug_assert!(writer.fits(), "{count} samples are more than a packet holds");
     writer.into_bytes()
 }
 
@@ -103,24 +119,23 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// Decodes a packet; the joints follow from its length.
-    ///
-    /// # Errors
-    /// A length that neither six nor seven joints give.
-    pub fn decode(bytes: &[u8]) -> Result<Self, WrongLength> {
-        let mut reader = Reader::new(bytes);
-        let (mut first_sequence, mut count) = (0, 0);
-        reader.code(codes::TELEM);
-        reader.u32(&mut first_sequence);
-        reader.u8(&mut count);
-        let count = usize::from(count);
-        let body = bytes.get(HEADER_BYTES..).ok_or(WrongLength)?;
+    /// The packet's bytes.
+    pub fn encode(&self) -> Vec<u8, PACKET_BYTES_MAX> {
+        encode_packet(self.first_sequence, self.samples.len(), self.samples.iter().copied())
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, WrongLength> {
+        let (head, body) = Head::default().decode_prefix(bytes)?;
+        let count = usize::from(head.count);
         let n = [ARM_JOINTS, JOINTS]
             .into_iter()
-            .find(|n| count > 0 && count <= SAMPLES_MAX && body.len() == count * sample_bytes(*n))
+            .find(|&n| body.len() == count * sample_bytes(n) && (1..=samples_per_packet(n)).contains(&count))
             .ok_or(WrongLength)?;
         let empty = Sample { n, ..Sample::default() };
-        let samples = body.chunks(sample_bytes(n)).map(|chunk| Layout::decode(empty, chunk));
-        Ok(Self { first_sequence, samples: samples.collect::<Result<_, _>>()? })
+        let samples = body.chunks(sample_bytes(n)).map(|chunk| empty.decode(chunk));
+        Ok(Self { first_sequence: head.first_sequence, samples: samples.collect::<Result<_, _>>()? })
     }
 }
+
+const _: () = assert!(HEAD_BYTES + SAMPLES_MAX * sample_bytes(ARM_JOINTS) <= PACKET_BYTES_MAX);
+const _: () = assert!(HEAD_BYTES + samples_per_packet(JOINTS) * sample_bytes(JOINTS) <= PACKET_BYTES_MAX);
