@@ -7,6 +7,7 @@ use firmware_core::motion::joint::{JointMotion, jog_step, track_step};
 use firmware_core::motion::min_jerk;
 use firmware_core::motion::plan::crc32c;
 use firmware_core::motion::signal::{Params, Signal};
+use firmware_core::protocol::ApiLevel;
 use firmware_core::shared::JointValues;
 use firmware_core::units::{deg_to_steps, steps_to_deg};
 
@@ -85,7 +86,7 @@ fn shortest_durations_and_allowed_goals_agree() {
             2e-6,
             row.text("id"),
         );
-        let outside = min_jerk::first_joint_outside(&JointValues { values: goal, n });
+        let outside = min_jerk::first_joint_outside(&JointValues { values: goal, n }, ApiLevel::V5_1);
         assert_eq!(outside.map_or(0, |joint| joint + 1), row.number("validate"), "row {}", row.text("id"));
     });
     assert_eq!(rows, 205);

@@ -1,6 +1,7 @@
 //! Minimum-jerk moves: position over time, the shortest duration, and which goals are allowed.
 
 use crate::joints::{SPEED_LIMIT_DPS, TABLE};
+use crate::protocol::ApiLevel;
 use crate::shared::JointValues;
 
 /// Peak speed of a move of distance d in time T, in d/T.
@@ -28,10 +29,8 @@ pub fn shortest_duration_s(start_deg: &[f32], goal_deg: &[f32]) -> f32 {
     })
 }
 
-/// The first joint (index) whose goal is not inside its limits less the margin; NaN is not.
-pub fn first_joint_outside(goal: &JointValues) -> Option<usize> {
-    goal.values[..goal.n]
-        .iter()
-        .zip(&TABLE)
-        .position(|(goal_deg, joint)| !(joint.min_goal_deg()..=joint.max_goal_deg()).contains(goal_deg))
+/// The first joint (index) whose goal is not inside its limits less the margin, as API level `level` has them;
+/// NaN is not inside.
+pub fn first_joint_outside(goal: &JointValues, level: ApiLevel) -> Option<usize> {
+    (0..goal.n).find(|joint| !level.goal_range_deg(*joint).contains(&goal.values[*joint]))
 }

@@ -4,6 +4,7 @@ use super::activity::{Activity, Kind};
 use super::message::{Message, code_of};
 use super::side::Network;
 use crate::joints::{JOINTS, SPEED_LIMIT_DPS};
+use crate::motion::min_jerk;
 use crate::platform::NetworkPort;
 use crate::protocol::motion::{
     Frame, Gripper, Jog, JogTwist, MoveTo, OPENING_MAX_PERMILLE, TORQUE_OFF, Track, WireJoints,
@@ -153,8 +154,7 @@ fn gripper_for(joints: WireJoints, message: &mut Message<'_, impl NetworkPort>) 
 
 /// Every goal is inside its limits less the margin.
 fn inside_limits(goal: &JointValues, level: ApiLevel) -> Result<(), i8> {
-    let outside = |joint: &usize| !level.goal_range_deg(*joint).contains(&goal.values[*joint]);
-    (0..goal.n).find(outside).map_or(Ok(()), |joint| Err(codes::outside_limits(joint)))
+    min_jerk::first_joint_outside(goal, level).map_or(Ok(()), |joint| Err(codes::outside_limits(joint)))
 }
 
 fn joint_values(joints: WireJoints, units: f32) -> JointValues {
