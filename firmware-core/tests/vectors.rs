@@ -1,5 +1,7 @@
 //! The generators against numbers recorded from the robot's controller; see data/README.md.
 
+mod table;
+
 use std::collections::HashMap;
 
 use firmware_core::joints::JOINTS;
@@ -10,60 +12,24 @@ use firmware_core::motion::signal::{Params, Signal};
 use firmware_core::protocol::ApiLevel;
 use firmware_core::shared::JointValues;
 use firmware_core::units::{deg_to_steps, steps_to_deg};
-
-/// One row of a file, by column name.
-struct Row<'a> {
-    columns: &'a HashMap<&'a str, usize>,
-    fields: Vec<&'a str>,
-}
-
-impl Row<'_> {
-    fn text(&self, column: &str) -> &str {
-        self.fields[self.columns[column]]
-    }
-
-    fn f32(&self, column: &str) -> f32 {
-        self.text(column).parse().unwrap_or_else(|error| panic!("{column}: {error}"))
-    }
-
-    fn number<T: std::str::FromStr>(&self, column: &str) -> T
-    where
-        T::Err: std::fmt::Debug,
-    {
-        self.text(column).parse().expect(column)
-    }
-
-    /// Columns `prefix1` to `prefix7`.
-    fn joints(&self, prefix: &str) -> [f32; JOINTS] {
-        core::array::from_fn(|joint| self.f32(&format!("{prefix}{}", joint + 1)))
-    }
-}
-
-/// Calls `each` for every row of a file and returns how many there were.
-fn for_rows(csv: &str, mut each: impl FnMut(&Row<'_>)) -> usize {
-    let mut lines = csv.lines();
-    let columns = lines.next().expect("a header").split(',').enumerate().map(|(k, name)| (name, k)).collect();
-    let mut count = 0;
-    for line in lines {
-        each(&Row { columns: &columns, fields: line.split(',').collect() });
-        count += 1;
-    }
-    count
-}
-
-fn assert_near(found: f32, expected: f32, tolerance: f32, what: &str) {
-    assert!(
-        (found - expected).abs() <= tolerance,
-        "{what}: found {found}, expected {expected} ± {tolerance}"
-    );
-}
+use table::{Row, assert_near, for_rows};
 
 fn assert_motion(motion: &JointMotion, row: &Row<'_>) {
     let n: usize = row.number("n");
     let at = format!("sequence {} step {}", row.text("seq"), row.text("step"));
     for joint in 0..n {
-        assert_near(motion.q_deg[joint], row.joints("q")[joint], 5e-5, &format!("{at} q{}", joint + 1));
-        assert_near(motion.v_dps[joint], row.joints("v")[joint], 0.001, &format!("{at} v{}", joint + 1));
+        assert_near(
+            motion.q_deg[joint],
+            row.numbered::<JOINTS>("q")[joint],
+            5e-5,
+            &format!("{at} q{}", joint + 1),
+        );
+        assert_near(
+            motion.v_dps[joint],
+            row.numbered::<JOINTS>("v")[joint],
+            0.001,
+            &format!("{at} v{}", joint + 1),
+        );
     }
 }
 
@@ -79,7 +45,7 @@ fn minimum_jerk_positions_agree() {
 fn shortest_durations_and_allowed_goals_agree() {
     let rows = for_rows(include_str!("data/move_min_duration.csv"), |row| {
         let n: usize = row.number("n");
-        let (start, goal) = (row.joints("start"), row.joints("goal"));
+        let (start, goal) = (row.numbered::<JOINTS>("start"), row.numbered::<JOINTS>("goal"));
         assert_near(
             min_jerk::shortest_duration_s(&start[..n], &goal[..n]),
             row.f32("T"),
@@ -97,10 +63,10 @@ fn jog_sequences_agree() {
     let mut motion = JointMotion { q_deg: [0.0; JOINTS], v_dps: [0.0; JOINTS] };
     let rows = for_rows(include_str!("data/jog.csv"), |row| {
         if row.text("step") == "0" {
-            motion = JointMotion { q_deg: row.joints("q"), v_dps: row.joints("v") };
+            motion = JointMotion { q_deg: row.numbered::<JOINTS>("q"), v_dps: row.numbered::<JOINTS>("v") };
             return;
         }
-        jog_step(&mut motion, &row.joints("target"), row.number("n"), row.f32("dt"));
+        jog_step(&mut motion, &row.numbered::<JOINTS>("target"), row.number("n"), row.f32("dt"));
         assert_motion(&motion, row);
     });
     assert_eq!(rows, 4 * 601);
@@ -111,12 +77,12 @@ fn track_sequences_agree() {
     let mut motion = JointMotion { q_deg: [0.0; JOINTS], v_dps: [0.0; JOINTS] };
     let rows = for_rows(include_str!("data/track.csv"), |row| {
         if row.text("step") == "0" {
-            motion = JointMotion { q_deg: row.joints("q"), v_dps: row.joints("v") };
+            motion = JointMotion { q_deg: row.numbered::<JOINTS>("q"), v_dps: row.numbered::<JOINTS>("v") };
             return;
         }
         let stopping = row.text("stop") == "1";
         let (n, vmax_dps, dt_s) = (row.number("n"), row.f32("vmax"), row.f32("dt"));
-        track_step(&mut motion, &row.joints("goal"), n, vmax_dps, stopping, dt_s);
+        track_step(&mut motion, &row.numbered::<JOINTS>("goal"), n, vmax_dps, stopping, dt_s);
         assert_motion(&motion, row);
     });
     assert_eq!(rows, 4 * 601);

@@ -1,0 +1,129 @@
+//! Forward kinematics and the geometric Jacobian.
+
+use super::chain::{GRIPPER_TCP_MM, LINKS};
+use crate::joints::ARM_JOINTS;
+use crate::math::sin_cos_deg;
+
+/// Three components along x, y, z.
+pub type Vector3 = [f32; 3];
+/// A rotation, row-major.
+pub type Matrix3 = [[f32; 3]; 3];
+/// The geometric Jacobian, one column per joint: linear velocity (mm/rad) of the TCP, then angular velocity.
+pub type Jacobian = [[f32; 6]; ARM_JOINTS];
+
+/// Entries of the chain smaller than this move nothing: 1e-9 of a length of the arm.
+const NOTHING: f32 = 1e-9;
+
+/// The tool point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tcp {
+    /// The flange: without the gripper.
+    Flange,
+    /// Between the finger pads of the gripper.
+    Gripper,
+}
+
+impl Tcp {
+    /// Its place in the flange frame (mm).
+    pub const fn offset_mm(self) -> Vector3 {
+        match self {
+            Self::Flange => [0.0; 3],
+            Self::Gripper => GRIPPER_TCP_MM,
+        }
+    }
+}
+
+/// A pose in the base frame.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pose {
+    /// Orientation: columns = axes in the base frame.
+    pub rotation: Matrix3,
+    /// Position (mm).
+    pub position_mm: Vector3,
+}
+
+impl Pose {
+    /// The base frame itself.
+    const BASE: Self =
+        Self { rotation: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], position_mm: [0.0; 3] };
+
+    /// The next joint's frame: link `N`'s translation and rotation, then a turn about z. The loops unroll,
+    /// and the chain's zeros cost nothing.
+    #[inline(always)]
+    fn next<const N: usize>(&self, deg: f32) -> Self {
+        let link = const { &LINKS[N] };
+        let (sin, cos) = sin_cos_deg(deg);
+        let mut position_mm = self.position_mm;
+        let mut rotation = [[0.0; 3]; 3];
+        for row in 0..3 {
+            let from = &self.rotation[row];
+            for (entry, length) in from.iter().zip(&link.translation_mm) {
+                if *length != 0.0 {
+                    position_mm[row] += entry * length;
+                }
+            }
+            let mut fixed = [0.0; 3];
+            for (column, sum) in fixed.iter_mut().enumerate() {
+                for (entry, turn) in from.iter().zip(&link.rotation) {
+                    if turn[column].abs() > NOTHING {
+                        *sum += entry * turn[column];
+                    }
+                }
+            }
+            let [x, y, z] = fixed;
+            rotation[row] = [x * cos + y * sin, y * cos - x * sin, z];
+        }
+        Self { rotation, position_mm }
+    }
+
+    /// The joints' axes: column z of the rotation.
+    fn axis(&self) -> Vector3 {
+        [self.rotation[0][2], self.rotation[1][2], self.rotation[2][2]]
+    }
+}
+
+/// Frames of J1 to J6 after their turns.
+#[inline(always)]
+fn frames(q_deg: &[f32; ARM_JOINTS]) -> [Pose; ARM_JOINTS] {
+    let j1 = Pose::BASE.next::<0>(q_deg[0]);
+    let j2 = j1.next::<1>(q_deg[1]);
+    let j3 = j2.next::<2>(q_deg[2]);
+    let j4 = j3.next::<3>(q_deg[3]);
+    let j5 = j4.next::<4>(q_deg[4]);
+    let j6 = j5.next::<5>(q_deg[5]);
+    [j1, j2, j3, j4, j5, j6]
+}
+
+fn tcp_pose(flange: &Pose, tcp: Tcp) -> Pose {
+    let offset = mul_vector(&flange.rotation, &tcp.offset_mm());
+    let position_mm = core::array::from_fn(|axis| flange.position_mm[axis] + offset[axis]);
+    Pose { rotation: flange.rotation, position_mm }
+}
+
+/// Pose of the TCP at the joint angles `q_deg` of J1–J6 (°).
+pub fn forward(q_deg: &[f32; ARM_JOINTS], tcp: Tcp) -> Pose {
+    tcp_pose(&frames(q_deg)[ARM_JOINTS - 1], tcp)
+}
+
+/// Geometric Jacobian of the TCP in the base frame at `q_deg` (°).
+pub fn jacobian(q_deg: &[f32; ARM_JOINTS], tcp: Tcp) -> Jacobian {
+    pose_and_jacobian(q_deg, tcp).1
+}
+
+/// Both at once.
+pub fn pose_and_jacobian(q_deg: &[f32; ARM_JOINTS], tcp: Tcp) -> (Pose, Jacobian) {
+    let frames = frames(q_deg);
+    let pose = tcp_pose(&frames[ARM_JOINTS - 1], tcp);
+    let jacobian = core::array::from_fn(|joint| {
+        let [ax, ay, az] = frames[joint].axis();
+        let [dx, dy, dz]: Vector3 =
+            core::array::from_fn(|axis| pose.position_mm[axis] - frames[joint].position_mm[axis]);
+        [ay * dz - az * dy, az * dx - ax * dz, ax * dy - ay * dx, ax, ay, az]
+    });
+    (pose, jacobian)
+}
+
+/// A matrix times a vector.
+pub fn mul_vector(m: &Matrix3, v: &Vector3) -> Vector3 {
+    core::array::from_fn(|row| m[row][0] * v[0] + m[row][1] * v[1] + m[row][2] * v[2])
+}
