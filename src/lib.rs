@@ -6,4 +6,5 @@ pub mod cli;
 pub mod hardware;
 pub mod link;
 pub mod recording;
+pub mod scenario;
 pub mod server;

@@ -6,11 +6,15 @@
 //! | [`options`] | how it starts |
 //! | [`inbox`] | messages that wait for the next network tick |
 //! | [`ports`] | the platform it gives to `firmware-core` |
+//! | [`fault`] | what can go wrong: names, parameters, scopes |
+//! | [`truth`] | what really is, beside the protocol |
 
+pub mod fault;
 mod inbox;
 mod options;
 mod ports;
 mod simulated;
+pub mod truth;
 
 pub use firmware_core::platform::{ClientId, Transport};
 pub use options::Options;
