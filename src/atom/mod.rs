@@ -6,17 +6,25 @@
 //! | [`options`] | how it starts |
 //! | [`inbox`] | messages that wait for the next network tick |
 //! | [`ports`] | the platform it gives to `firmware-core` |
+//! | [`wireless`] | links, association, and the faults of radio and clients |
+//! | [`effects`] | what faults do to this ATOM |
+//! | [`body`] | faults of the arm → the simulated hardware |
 //! | [`fault`] | what can go wrong: names, parameters, scopes |
 //! | [`truth`] | what really is, beside the protocol |
 
+mod body;
+mod effects;
 pub mod fault;
 mod inbox;
 mod options;
 mod ports;
 mod simulated;
 pub mod truth;
+mod wireless;
 
+pub use effects::{FaultEvent, InjectError};
 pub use firmware_core::platform::{ClientId, Transport};
 pub use options::Options;
 pub use ports::CpuModel;
 pub use simulated::{Atom, Output};
+pub use truth::Truth;

@@ -2,6 +2,7 @@
 
 use super::ports::CpuModel;
 use crate::hardware::HardwareOptions;
+use crate::link::Profile;
 
 /// How an ATOM starts.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +15,8 @@ pub struct Options {
     pub plan_bytes_max: usize,
     /// Modelled CPU times of the control side.
     pub cpu: CpuModel,
+    /// Quality of every client's WiFi, unless [`super::Atom::set_wifi`] says otherwise.
+    pub wifi: Profile,
     /// Start at power-up and show booting, rather than with power-up done.
     pub boot: bool,
 }
@@ -25,6 +28,7 @@ impl Default for Options {
             max_subscribers: 8,
             plan_bytes_max: 120_024,
             cpu: CpuModel::default(),
+            wifi: Profile::Ideal,
             boot: false,
         }
     }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use firmware_core::platform::{ClientId, ControlPort, Health, ImuSample, NetworkPort, Work};
 
 use super::Output;
+use super::wireless::Wireless;
 use crate::hardware::Hardware;
 
 /// The control side's platform for one step. Time moves on as bytes travel.
@@ -66,16 +67,21 @@ pub(super) struct NetworkSide<'a> {
     /// Virtual time (µs).
     pub(super) virtual_us: u64,
     pub(super) health: Health,
+    pub(super) wireless: &'a mut Wireless,
     pub(super) outputs: &'a mut VecDeque<Output>,
 }
 
 impl NetworkPort for NetworkSide<'_> {
     fn send(&mut self, to: ClientId, message: &[u8]) {
-        self.outputs.push_back(Output::Message { t_us: self.virtual_us, to, bytes: message.to_vec() });
+        if self.wireless.to_client(self.virtual_us, to, message) {
+            self.outputs.push_back(Output::Message { t_us: self.virtual_us, to, bytes: message.to_vec() });
+        }
     }
 
     fn broadcast(&mut self, line: &str) {
-        self.outputs.push_back(Output::StatusLine { t_us: self.virtual_us, line: line.to_owned() });
+        if self.wireless.is_up(self.virtual_us) {
+            self.outputs.push_back(Output::StatusLine { t_us: self.virtual_us, line: line.to_owned() });
+        }
     }
 
     fn imu(&mut self) -> Option<ImuSample> {

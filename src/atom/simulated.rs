@@ -9,10 +9,14 @@ use firmware_core::platform::{ClientId, Health, Transport};
 use firmware_core::protocol::ApiLevel;
 use firmware_core::shared::{Shared, State};
 
+use super::effects::Effects;
+use super::fault::Schedule;
 use super::inbox::{Inbox, Input};
 use super::options::Options;
-use super::ports::{ControlSide, NetworkSide};
+use super::ports::{ControlSide, CpuModel, NetworkSide};
+use super::wireless::{Arrival, Wireless};
 use crate::hardware::{Hardware, HardwareError};
+use crate::link::Profile;
 
 /// What the status log names as the build.
 const BUILD: &str = env!("CARGO_PKG_VERSION");
@@ -35,6 +39,13 @@ pub enum Output {
         /// Its bytes.
         bytes: Vec<u8>,
     },
+    /// The ATOM closed a WebSocket: it lost power or its address, or a fault closed it.
+    Closed {
+        /// When (µs).
+        t_us: u64,
+        /// Whose.
+        client: ClientId,
+    },
     /// A status log line to every WebSocket (text frame) and to the UDP broadcast.
     StatusLine {
         /// When it left (µs).
@@ -52,19 +63,22 @@ pub enum Output {
 /// tick, at most 1 ms.
 #[derive(Debug)]
 pub struct Atom {
-    options: Options,
-    hardware: Hardware,
-    network: Network,
-    control: Control,
-    mailbox: RefCell<Shared>,
-    inbox: Inbox,
-    outputs: VecDeque<Output>,
+    pub(super) options: Options,
+    pub(super) hardware: Hardware,
+    pub(super) network: Network,
+    pub(super) control: Control,
+    pub(super) mailbox: RefCell<Shared>,
+    pub(super) inbox: Inbox,
+    pub(super) wireless: Wireless,
+    pub(super) faults: Schedule,
+    pub(super) effects: Effects,
+    pub(super) outputs: VecDeque<Output>,
     /// All that is due up to here has happened (virtual µs).
-    now_us: u64,
-    power_up_us: u64,
-    control_due_us: u64,
+    pub(super) now_us: u64,
+    pub(super) power_up_us: u64,
+    pub(super) control_due_us: u64,
     /// The control side's last step ended here: it does not step again before.
-    control_free_us: u64,
+    pub(super) control_free_us: u64,
     clients_made: u32,
 }
 
@@ -81,6 +95,9 @@ impl Atom {
             control: Control::new(ApiLevel::V5_1),
             mailbox: RefCell::default(),
             inbox: Inbox::default(),
+            wireless: Wireless::new(options.hardware.seed, options.wifi),
+            faults: Schedule::new(options.hardware.seed),
+            effects: Effects::default(),
             outputs: VecDeque::new(),
             now_us: 0,
             power_up_us: 0,
@@ -114,38 +131,53 @@ impl Atom {
     /// A WebSocket opens, or the first datagram of a UDP source comes.
     pub fn connect(&mut self, transport: Transport) -> ClientId {
         self.clients_made += 1;
-        ClientId { transport, number: self.clients_made }
+        let client = ClientId { transport, number: self.clients_made };
+        self.wireless.connect(self.now_us, client);
+        client
+    }
+
+    /// Gives the link of one client another quality than [`Options::wifi`].
+    pub fn set_wifi(&mut self, client: ClientId, profile: Profile) {
+        self.wireless.set_profile(self.now_us, client, profile);
     }
 
     /// A client is gone: its WebSocket closed, or the server forgets a UDP source.
     pub fn close(&mut self, client: ClientId) {
-        self.inbox.close(client);
+        if self.wireless.close(self.now_us, client) {
+            self.inbox.close(client);
+            self.wireless.remove(client);
+        }
     }
 
     /// Bytes of one message from a client, now.
     pub fn receive(&mut self, client: ClientId, bytes: &[u8]) {
-        self.inbox.push(client, bytes);
+        if self.effects.powered() && self.wireless.to_atom(self.now_us, client, bytes) {
+            self.inbox.push(client, bytes);
+        }
     }
 
-    /// Messages lost because a client sent more in one tick than its share of memory.
+    /// Messages lost because a client sent more in one tick than its share of memory, or on a link.
     pub fn messages_lost(&self) -> u64 {
-        self.inbox.lost()
+        self.inbox.lost() + self.wireless.lost()
     }
 
     /// Advances virtual time to `t_us`; all that is due up to then happens. A time in the past does nothing.
     pub fn advance_to(&mut self, t_us: u64) {
         loop {
-            let tick_us = self.tick_due_us();
-            let control_us = self.control_due_us;
-            if tick_us.min(control_us) > t_us {
+            let due_us = self.next_due_us();
+            if due_us > t_us {
                 break;
             }
-            // At one instant the network side goes first: what it leaves the control side finds.
-            if tick_us <= control_us {
-                self.now_us = tick_us;
+            self.now_us = self.now_us.max(due_us);
+            // At one instant: faults first, then what arrives, then the network side, whose messages the
+            // control side finds.
+            if self.faults.next_due_us() <= due_us {
+                self.change_faults();
+            } else if self.wireless.next_due_us() <= due_us {
+                self.take_arrivals();
+            } else if self.tick_due_us() <= due_us {
                 self.tick();
             } else {
-                self.now_us = self.now_us.max(control_us);
                 self.step_control();
             }
         }
@@ -154,7 +186,8 @@ impl Atom {
 
     /// When the next thing is due (µs): until then `advance_to` changes nothing that anyone can see.
     pub fn next_due_us(&self) -> u64 {
-        self.tick_due_us().min(self.control_due_us)
+        let world_us = self.faults.next_due_us().min(self.wireless.next_due_us());
+        world_us.min(self.tick_due_us()).min(self.control_step_due_us())
     }
 
     /// The oldest output that was not taken yet.
@@ -162,12 +195,20 @@ impl Atom {
         self.outputs.pop_front()
     }
 
-    fn firmware_us(&self, virtual_us: u64) -> u64 {
+    pub(super) fn firmware_us(&self, virtual_us: u64) -> u64 {
         virtual_us - self.power_up_us
+    }
+
+    /// The next step of the control side (virtual µs).
+    fn control_step_due_us(&self) -> u64 {
+        if self.effects.control_runs() { self.control_due_us } else { u64::MAX }
     }
 
     /// The next network tick that has something to do (virtual µs).
     fn tick_due_us(&self) -> u64 {
+        if !self.effects.network_runs() {
+            return u64::MAX;
+        }
         let now_us = self.firmware_us(self.now_us);
         let next_us = (now_us / TICK_US + 1) * TICK_US;
         if !self.inbox.is_empty() {
@@ -186,11 +227,12 @@ impl Atom {
             hardware: &mut self.hardware,
             virtual_us: self.now_us,
             health: Health {
-                ip: [127, 0, 0, 1],
-                rssi_dbm: -50,
-                heap_free: HEAP_BYTES - self.mailbox.borrow().plan.bytes() as u32,
-                wifi_drops: 0,
+                ip: self.wireless.address(),
+                rssi_dbm: self.wireless.rssi_dbm(),
+                heap_free: HEAP_BYTES.saturating_sub(self.mailbox.borrow().plan.bytes() as u32),
+                wifi_drops: self.wireless.drops(),
             },
+            wireless: &mut self.wireless,
             outputs: &mut self.outputs,
         };
         while let Some((client, input)) = self.inbox.pop() {
@@ -207,12 +249,33 @@ impl Atom {
         }
     }
 
+    fn take_arrivals(&mut self) {
+        match self.wireless.pop(self.now_us) {
+            None => {}
+            Some(Arrival::AtAtom(client, bytes)) => {
+                if self.effects.powered() {
+                    self.inbox.push(client, &bytes);
+                }
+            }
+            Some(Arrival::Closed(client)) => {
+                self.inbox.close(client);
+                self.wireless.remove(client);
+            }
+            Some(Arrival::AtClient(to, bytes)) => {
+                self.outputs.push_back(Output::Message { t_us: self.now_us, to, bytes });
+            }
+        }
+    }
+
     fn step_control(&mut self) {
         let mut port = ControlSide {
             hardware: &mut self.hardware,
             virtual_us: self.now_us,
             power_up_us: self.power_up_us,
-            cpu: self.options.cpu,
+            cpu: CpuModel {
+                cycle_us: self.options.cpu.cycle_us + self.effects.extra_cycle_us(),
+                ..self.options.cpu
+            },
         };
         let wake_us = self.control.step(&mut port, &self.mailbox);
         self.control_free_us = port.virtual_us;
@@ -220,7 +283,7 @@ impl Atom {
     }
 }
 
-fn new_network(options: &Options) -> Network {
+pub(super) fn new_network(options: &Options) -> Network {
     Network::new(NetworkOptions {
         level: ApiLevel::V5_1,
         max_subscribers: options.max_subscribers,

@@ -1,21 +1,13 @@
 //! Ground truth: what really is, beside the protocol. Reading it changes nothing.
 
-use firmware_core::joints::JOINTS;
+use firmware_core::bus::registers::{GOAL_POSITION, GOAL_SPEED, HEALTH, PRESENT, TORQUE_ENABLE};
+use firmware_core::joints::{J6, JOINTS, TABLE};
 use firmware_core::platform::ClientId;
 use firmware_core::shared::State;
+use firmware_core::units::{DEG_PER_STEP, ZERO_STEPS};
 
-/// What goes over the servo bus, counted since the ATOM was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct BusCounters {
-    /// Bytes the controller sent.
-    pub bytes_sent: u64,
-    /// Bytes the servos sent.
-    pub bytes_received: u64,
-    /// Requests that the servos took.
-    pub requests: u64,
-    /// Requests with a wrong checksum.
-    pub bad_checksums: u64,
-}
+use super::simulated::Atom;
+use crate::hardware::BusCounters;
 
 /// What really is, at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,28 +22,81 @@ pub struct Truth {
     pub angle_deg: [f64; JOINTS],
     /// True joint speeds (°/s).
     pub speed_dps: [f64; JOINTS],
-    /// Goal registers as angles (°), with the whole turns of J6 that the controller adds.
+    /// Goal registers as angles (°); J6 in the turn of its range.
     pub goal_deg: [f64; JOINTS],
     /// Goal-speed registers (steps/s).
     pub goal_speed_sps: [u16; JOINTS],
     /// Torque enable registers.
     pub torque_on: [bool; JOINTS],
-    /// Loads (% of full torque, signed).
+    /// Loads as last shown (% of full torque, positive toward positive angles).
     pub load_percent: [f64; JOINTS],
-    /// Temperatures of the servos (°C).
+    /// Temperatures of the servos as last shown (°C).
     pub temperature_c: [f64; JOINTS],
-    /// Voltages at the servos (V).
+    /// Voltages at the servos as last shown (V).
     pub voltage_v: [f64; JOINTS],
-    /// LED pixels (red, green, blue), row by row.
-    pub led: [[u8; 3]; 25],
     /// Who has control.
     pub holder: Option<ClientId>,
     /// A valid plan is there.
     pub plan_valid: bool,
-    /// The bus.
+    /// What travelled on the bus.
     pub bus: BusCounters,
     /// Writes that had to be repeated since power-up.
     pub write_retries: u32,
-    /// Messages from clients that were lost because one sent too much at once.
-    pub messages_lost: u64,
+}
+
+impl Atom {
+    /// What really is, now.
+    pub fn truth(&self) -> Truth {
+        let now_us = self.now_us;
+        let hardware = &self.hardware;
+        let each = |value: &dyn Fn(usize) -> f64| core::array::from_fn(value);
+        let word = |joint: usize, address: u8| {
+            u16::from_le_bytes([hardware.register(joint, address), hardware.register(joint, address + 1)])
+        };
+        let byte = |joint: usize, address: u8| f64::from(hardware.register(joint, address));
+        let state = self.state();
+        let mailbox = self.mailbox.borrow();
+        let view = mailbox.view.latest();
+        Truth {
+            t_us: now_us,
+            state,
+            n: view.n,
+            angle_deg: each(&|joint| hardware.deg(joint, now_us)),
+            speed_dps: each(&|joint| hardware.dps(joint, now_us)),
+            goal_deg: each(&|joint| register_deg(joint, word(joint, GOAL_POSITION))),
+            goal_speed_sps: core::array::from_fn(|joint| word(joint, GOAL_SPEED) & 0x7FFF),
+            torque_on: core::array::from_fn(|joint| hardware.register(joint, TORQUE_ENABLE) != 0),
+            load_percent: each(&|joint| f64::from(TABLE[joint].sign) * load_percent(word(joint, PRESENT + 4))),
+            temperature_c: each(&|joint| byte(joint, HEALTH + 1)),
+            voltage_v: each(&|joint| byte(joint, HEALTH) / 10.0),
+            holder: self.network.holder(self.firmware_us(now_us)),
+            plan_valid: mailbox.plan.is_valid(),
+            bus: hardware.counters(),
+            write_retries: view.write_retries,
+        }
+    }
+
+    /// A register of joint `joint` (index) as it was last shown or written; 0 where there is none.
+    pub fn register(&self, joint: usize, address: u8) -> u8 {
+        if joint < JOINTS { self.hardware.register(joint, address) } else { 0 }
+    }
+}
+
+/// Angle (°) of a position register, which counts sign-magnitude steps.
+fn register_deg(joint: usize, raw: u16) -> f64 {
+    let magnitude = i32::from(raw & 0x7FFF);
+    let steps = if raw & 0x8000 == 0 { magnitude } else { -magnitude };
+    let mut deg = f64::from(TABLE[joint].sign * (steps - ZERO_STEPS)) * f64::from(DEG_PER_STEP);
+    if joint == J6 {
+        // The servo may count whole turns off; the middle of the gap is at the upper limit.
+        let top_deg = f64::from(TABLE[J6].max_deg);
+        deg -= 360.0 * libm::ceil((deg - top_deg) / 360.0);
+    }
+    deg
+}
+
+/// Load (%) of a load register, whose sign is in bit 10.
+fn load_percent(raw: u16) -> f64 {
+    let magnitude = f64::from(raw & 0x3FF) / 10.0;
+    if raw & 0x400 == 0 { magnitude } else { -magnitude }
 }

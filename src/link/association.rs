@@ -29,6 +29,13 @@ impl Association {
         }
     }
 
+    /// The access point of a drop without known end is there again from `now_us` on.
+    pub fn return_at(&mut self, now_us: u64) {
+        if let Some(down) = &mut self.down {
+            down.back_us = now_us;
+        }
+    }
+
     /// The ATOM is in its network at `now_us`.
     pub fn is_up(&self, now_us: u64) -> bool {
         self.rejoins_us().is_none_or(|at_us| at_us <= now_us)

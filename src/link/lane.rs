@@ -48,11 +48,12 @@ struct Waiting {
 
 /// What stands in the way of everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Gate {
+pub enum Gate {
+    /// Nothing.
     Open,
-    /// Nothing arrives before this time (µs).
+    /// Nothing arrives before this time (µs); then all that waited comes at once.
     Held(u64),
-    /// Nothing arrives. Datagrams are lost, a stream fills its buffer.
+    /// Nothing arrives: half-open peer, lost association. Datagrams are lost, a stream fills its buffer.
     Broken,
 }
 
@@ -109,18 +110,9 @@ impl Lane {
         &self.settings
     }
 
-    /// Nothing arrives before `until_us`; then all that waited comes at once.
-    pub fn hold(&mut self, until_us: u64) {
-        self.gate = match self.gate {
-            Gate::Open => Gate::Held(until_us),
-            Gate::Held(before_us) => Gate::Held(before_us.max(until_us)),
-            Gate::Broken => Gate::Broken,
-        };
-    }
-
-    /// The path is gone (half-open peer, lost association) or there again.
-    pub fn set_broken(&mut self, broken: bool) {
-        self.gate = if broken { Gate::Broken } else { Gate::Open };
+    /// Opens or shuts the lane.
+    pub fn set_gate(&mut self, gate: Gate) {
+        self.gate = gate;
     }
 
     /// Everything passes at once and nothing waits: the caller need not ask the lane.

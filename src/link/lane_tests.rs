@@ -42,7 +42,7 @@ fn jitter_stays_in_its_range_and_keeps_the_order() {
 #[test]
 fn a_stall_of_datagrams_ends_in_a_burst() {
     let mut lane = lane(false, Settings::IDEAL);
-    lane.hold(250_000);
+    lane.set_gate(Gate::Held(250_000));
     for i in 0..10 {
         assert_eq!(lane.push(u64::from(i) * 20_000, &[i]), Pushed::Taken);
     }
@@ -58,7 +58,7 @@ fn a_stall_of_datagrams_ends_in_a_burst() {
 fn a_stall_loses_the_datagrams_past_the_buffer_and_a_stream_refuses_them() {
     for stream in [false, true] {
         let mut lane = lane(stream, Settings { buffer_bytes: 5 * 116, ..Settings::IDEAL });
-        lane.hold(1_000_000);
+        lane.set_gate(Gate::Held(1_000_000));
         let pushed: Vec<Pushed> = (0..8).map(|i| lane.push(i, &[0; 100])).collect();
         assert_eq!(pushed[..5], [Pushed::Taken; 5]);
         assert_eq!(pushed[5..], [Pushed::Lost; 3]);
@@ -126,10 +126,10 @@ fn a_slow_reader_is_bounded_in_memory() {
 fn nothing_leaves_a_broken_lane_and_a_stream_goes_on_after_it() {
     for stream in [false, true] {
         let mut lane = lane(stream, Settings::IDEAL);
-        lane.set_broken(true);
+        lane.set_gate(Gate::Broken);
         lane.push(0, &[9]);
         assert_eq!((lane.next_due_us(), lane.pop(u64::MAX)), (None, None));
-        lane.set_broken(false);
+        lane.set_gate(Gate::Open);
         assert_eq!(lane.pop(1_000).is_some(), stream, "datagrams are lost, a stream keeps them");
     }
 }

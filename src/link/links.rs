@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use firmware_core::platform::{ClientId, Transport};
 
 use super::lane::{Lane, Parcel, Pushed};
-use super::settings::{Profile, Settings};
+use super::settings::Settings;
 
 /// Which way a message goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,31 +25,15 @@ impl Direction {
 #[derive(Debug, Clone)]
 pub struct Links {
     seed: u64,
-    profile: Profile,
     lanes: BTreeMap<(ClientId, Direction), Lane>,
     /// Messages lost on lanes that are gone.
     lost_before: u64,
 }
 
 impl Links {
-    /// No client yet; each new one gets `profile`.
-    pub fn new(seed: u64, profile: Profile) -> Self {
-        Self { seed, profile, lanes: BTreeMap::new(), lost_before: 0 }
-    }
-
-    /// A client is there. With the ideal profile nothing is made for it.
-    pub fn connect(&mut self, client: ClientId) {
-        if self.profile != Profile::Ideal {
-            self.set_profile(0, client, self.profile);
-        }
-    }
-
-    /// Gives one client a profile of its own from `now_us` on.
-    pub fn set_profile(&mut self, now_us: u64, client: ClientId, profile: Profile) {
-        let settings = profile.settings(is_stream(client));
-        for direction in Direction::ALL {
-            self.lane(client, direction).set(now_us, settings);
-        }
+    /// No client yet.
+    pub fn new(seed: u64) -> Self {
+        Self { seed, lanes: BTreeMap::new(), lost_before: 0 }
     }
 
     /// The lane of a client, made if it has none.
@@ -59,6 +43,11 @@ impl Links {
             let fork = u64::from(client.number) * 4 + if direction == Direction::ToAtom { 0 } else { 2 };
             Lane::new(is_stream(client), Settings::IDEAL, seed, fork)
         })
+    }
+
+    /// A client has a lane in this direction.
+    pub fn has_lane(&self, client: ClientId, direction: Direction) -> bool {
+        self.lanes.contains_key(&(client, direction))
     }
 
     /// Forgets a client and all that is on its way.
@@ -106,15 +95,6 @@ impl Links {
         Some((key.0, key.1, parcel))
     }
 
-    /// Breaks the path of every client, or mends it: the ATOM's association is lost or there again.
-    pub fn set_broken(&mut self, clients: impl IntoIterator<Item = ClientId>, broken: bool) {
-        for client in clients {
-            for direction in Direction::ALL {
-                self.lane(client, direction).set_broken(broken);
-            }
-        }
-    }
-
     /// Bytes that wait for a client, both directions.
     pub fn queued_bytes(&self, client: ClientId) -> usize {
         Direction::ALL
@@ -130,7 +110,8 @@ impl Links {
     }
 }
 
-fn is_stream(client: ClientId) -> bool {
+/// A client's messages go over TCP.
+pub fn is_stream(client: ClientId) -> bool {
     match client.transport {
         Transport::Udp => false,
         Transport::WebSocket => true,
@@ -140,14 +121,14 @@ fn is_stream(client: ClientId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link::settings::Profile;
 
     const UDP: ClientId = ClientId { transport: Transport::Udp, number: 1 };
     const PAGE: ClientId = ClientId { transport: Transport::WebSocket, number: 2 };
 
     #[test]
     fn an_ideal_client_has_no_lane_and_its_messages_pass_at_once() {
-        let mut links = Links::new(1, Profile::Ideal);
-        links.connect(UDP);
+        let mut links = Links::new(1);
         assert_eq!(links.push(0, UDP, Direction::ToAtom, &[1]), None);
         assert!(!links.push_close(0, UDP));
         assert_eq!((links.next_due_us(), links.lanes.len()), (None, 0));
@@ -155,7 +136,7 @@ mod tests {
 
     #[test]
     fn messages_of_all_clients_come_in_order_of_arrival() {
-        let mut links = Links::new(1, Profile::Ideal);
+        let mut links = Links::new(1);
         links.lane(UDP, Direction::ToAtom).set(0, Settings { base_us: 300, ..Settings::IDEAL });
         links.lane(PAGE, Direction::FromAtom).set(0, Settings { base_us: 200, ..Settings::IDEAL });
         assert_eq!(links.push(0, UDP, Direction::ToAtom, &[1]), Some(Pushed::Taken));
@@ -169,11 +150,13 @@ mod tests {
     #[test]
     fn a_client_more_does_not_change_the_luck_of_the_others() {
         let arrivals = |others: u32| {
-            let mut links = Links::new(9, Profile::Hotspot);
+            let mut links = Links::new(9);
+            let hotspot = Profile::Hotspot.settings(false);
             for number in 0..=others {
-                links.connect(ClientId { transport: Transport::Udp, number: 10 + number });
+                let other = ClientId { transport: Transport::Udp, number: 10 + number };
+                links.lane(other, Direction::ToAtom).set(0, hotspot);
             }
-            links.connect(UDP);
+            links.lane(UDP, Direction::ToAtom).set(0, hotspot);
             (0..50)
                 .map(|i| {
                     links.push(i * 20_000, UDP, Direction::ToAtom, &[0]);

@@ -15,6 +15,6 @@ pub mod random;
 pub mod settings;
 
 pub use association::Association;
-pub use lane::{Lane, Parcel, Pushed};
-pub use links::{Direction, Links};
+pub use lane::{Gate, Lane, Parcel, Pushed};
+pub use links::{Direction, Links, is_stream};
 pub use settings::{Profile, Settings, Stalls};

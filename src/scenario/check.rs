@@ -161,6 +161,7 @@ fn arm_options(arm: &Arm, seed: u64) -> Options {
         max_subscribers: arm.max_subscribers.unwrap_or(default.max_subscribers),
         cpu: CpuModel { cycle_us: arm.cpu_cycle_us.unwrap_or(default.cpu.cycle_us), ..default.cpu },
         boot: arm.boot.unwrap_or(false),
+        ..default
     }
 }
 

@@ -134,6 +134,11 @@ impl Network {
         shared.doorbell = true;
     }
 
+    /// Limits the memory for plans from now on (bytes).
+    pub fn set_plan_bytes_max(&mut self, bytes: usize) {
+        self.options.plan_bytes_max = bytes;
+    }
+
     /// Tells the control side how often subscribers want a read while idle.
     pub(super) fn share_read_rate(&self, shared: &mut Shared) {
         let rate_hz = self.subscriptions.rate_hz();

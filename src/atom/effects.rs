@@ -1,0 +1,267 @@
+//! What faults do to this ATOM: giving and clearing them, their starts and ends.
+
+use std::collections::BTreeMap;
+
+use firmware_core::control::Control;
+use firmware_core::platform::{ClientId, Transport};
+use firmware_core::protocol::ApiLevel;
+
+use super::fault::{
+    Change, ClientFault, CpuFault, Fault, FaultId, FaultKind, OtaEvent, PowerFault, WifiFault,
+};
+use super::simulated::{Atom, Output, new_network};
+use crate::hardware::HardwareError;
+
+/// Events of faults that nobody took yet; older ones are dropped.
+const EVENTS_MAX: usize = 10_000;
+
+/// A fault started or ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FaultEvent {
+    /// When (virtual µs).
+    pub t_us: u64,
+    /// Which.
+    pub id: FaultId,
+    /// It started; otherwise it ended.
+    pub started: bool,
+    /// What it does.
+    pub kind: FaultKind,
+}
+
+/// Why a fault cannot be given.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum InjectError {
+    /// The hardware cannot have it.
+    #[error("{0}")]
+    Hardware(#[from] HardwareError),
+    /// This version cannot do it.
+    #[error("this version cannot do {0:?}; expected a fault of the published table")]
+    Unsupported(FaultKind),
+}
+
+/// The faults of processor, power and memory that are there.
+#[derive(Debug, Default)]
+pub(super) struct Effects {
+    cpu: BTreeMap<FaultId, CpuFault>,
+    heap: BTreeMap<FaultId, usize>,
+    /// Faults that keep the ATOM without power.
+    dark: BTreeMap<FaultId, ()>,
+    events: std::collections::VecDeque<FaultEvent>,
+}
+
+impl Effects {
+    /// The ATOM has power.
+    pub(super) fn powered(&self) -> bool {
+        self.dark.is_empty()
+    }
+
+    /// The network side runs.
+    pub(super) fn network_runs(&self) -> bool {
+        self.powered() && !self.cpu.values().any(|fault| *fault == CpuFault::NetworkStall)
+    }
+
+    /// The control side runs.
+    pub(super) fn control_runs(&self) -> bool {
+        self.powered() && !self.cpu.values().any(|fault| *fault == CpuFault::ControlStall)
+    }
+
+    /// Further time of each control cycle (µs).
+    pub(super) fn extra_cycle_us(&self) -> u32 {
+        let extra = |fault: &CpuFault| match fault {
+            CpuFault::SlowCycle(us) => *us,
+            CpuFault::NetworkStall | CpuFault::ControlStall => 0,
+        };
+        self.cpu.values().map(extra).sum()
+    }
+}
+
+impl Atom {
+    /// Gives a fault, which starts as its scope says.
+    ///
+    /// # Errors
+    /// A fault that the hardware or this version cannot do; nothing changes.
+    pub fn inject(&mut self, fault: Fault) -> Result<FaultId, InjectError> {
+        self.check(&fault.kind)?;
+        Ok(self.faults.add(self.now_us, fault))
+    }
+
+    /// Clears a fault: it ends now, or never starts.
+    pub fn clear_fault(&mut self, id: FaultId) {
+        if let Some(change) = self.faults.clear(id) {
+            self.change(id, change);
+        }
+    }
+
+    /// Clears every fault.
+    pub fn clear_faults(&mut self) {
+        for id in self.faults.ids() {
+            self.clear_fault(id);
+        }
+    }
+
+    /// The oldest start or end of a fault that was not taken yet.
+    pub fn poll_fault_event(&mut self) -> Option<FaultEvent> {
+        self.effects.events.pop_front()
+    }
+
+    /// The next fault starts or ends.
+    pub(super) fn change_faults(&mut self) {
+        if let Some((id, change)) = self.faults.pop(self.now_us) {
+            self.change(id, change);
+        }
+    }
+
+    fn change(&mut self, id: FaultId, change: Change) {
+        let (kind, started) = match change {
+            Change::Start(kind) => (kind, true),
+            Change::End(kind) => (kind, false),
+        };
+        if started {
+            self.start(id, &kind);
+        } else {
+            self.end(id, &kind);
+        }
+        if self.effects.events.len() == EVENTS_MAX {
+            self.effects.events.pop_front();
+        }
+        self.effects.events.push_back(FaultEvent { t_us: self.now_us, id, started, kind });
+    }
+
+    fn start(&mut self, id: FaultId, kind: &FaultKind) {
+        let now_us = self.now_us;
+        match kind {
+            FaultKind::Servo { .. }
+            | FaultKind::Bus(_)
+            | FaultKind::Gripper(_)
+            | FaultKind::Arm(_)
+            | FaultKind::Imu(_) => self.start_hardware(id, kind),
+            FaultKind::Wifi { client, direction, fault } => {
+                self.wireless.start_wifi(now_us, id, *client, *direction, *fault);
+                if let WifiFault::Address(_) = fault {
+                    self.close_web_sockets();
+                }
+            }
+            FaultKind::Client { client, fault } => {
+                self.wireless.start_client(now_us, id, *client, *fault);
+                if *fault == ClientFault::Disconnect {
+                    self.inbox.close(*client);
+                    self.cut(*client);
+                }
+            }
+            FaultKind::Cpu(fault) => {
+                self.effects.cpu.insert(id, *fault);
+            }
+            FaultKind::Power(fault) => self.start_power(id, *fault),
+            FaultKind::Ota(event) => self.ota(*event),
+            FaultKind::HeapLimit(bytes) => {
+                self.effects.heap.insert(id, *bytes);
+                self.limit_heap();
+            }
+            FaultKind::Button => {
+                self.network.button(self.firmware_us(now_us), &self.mailbox);
+                self.ring();
+            }
+        }
+    }
+
+    fn end(&mut self, id: FaultId, kind: &FaultKind) {
+        match kind {
+            FaultKind::Servo { .. }
+            | FaultKind::Bus(_)
+            | FaultKind::Gripper(_)
+            | FaultKind::Arm(_)
+            | FaultKind::Imu(_) => self.end_hardware(id, kind),
+            FaultKind::Wifi { .. } | FaultKind::Client { .. } => self.wireless.end(self.now_us, id),
+            FaultKind::Cpu(_) => {
+                self.effects.cpu.remove(&id);
+                self.control_due_us = self.control_due_us.max(self.now_us);
+            }
+            FaultKind::Power(fault) => self.end_power(id, *fault),
+            FaultKind::HeapLimit(_) => {
+                self.effects.heap.remove(&id);
+                self.limit_heap();
+            }
+            FaultKind::Ota(_) | FaultKind::Button => {}
+        }
+    }
+
+    /// What the network side left for the control side after an event between two ticks.
+    fn ring(&mut self) {
+        if self.mailbox.borrow().doorbell {
+            self.control_due_us = self.control_due_us.min(self.now_us.max(self.control_free_us));
+        }
+    }
+
+    fn limit_heap(&mut self) {
+        let least = self.effects.heap.values().copied().min();
+        let bytes = least.map_or(self.options.plan_bytes_max, |bytes| bytes.min(self.options.plan_bytes_max));
+        self.network.set_plan_bytes_max(bytes);
+    }
+
+    fn ota(&mut self, event: OtaEvent) {
+        match event {
+            OtaEvent::Begin => {
+                // A refused update changes nothing: the event says that it was tried.
+                self.network.ota_begin(self.firmware_us(self.now_us), &self.mailbox);
+                self.ring();
+            }
+            OtaEvent::End => {
+                self.close_web_sockets();
+                self.power_up();
+            }
+            OtaEvent::Fail => {
+                self.network.ota_failed(&self.mailbox);
+                self.ring();
+            }
+        }
+    }
+
+    fn start_power(&mut self, id: FaultId, fault: PowerFault) {
+        let atom = match fault {
+            PowerFault::CycleAtom | PowerFault::CycleBoth | PowerFault::J6Turned(_) => true,
+            PowerFault::BrownOut(_) | PowerFault::CycleServos => false,
+        };
+        if atom {
+            self.close_web_sockets();
+            while self.inbox.pop().is_some() {}
+            self.effects.dark.insert(id, ());
+        }
+        self.start_hardware(id, &FaultKind::Power(fault));
+    }
+
+    fn end_power(&mut self, id: FaultId, fault: PowerFault) {
+        self.end_hardware(id, &FaultKind::Power(fault));
+        if self.effects.dark.remove(&id).is_some() && self.effects.powered() {
+            self.power_up();
+        }
+    }
+
+    /// The firmware starts from nothing.
+    fn power_up(&mut self) {
+        self.power_up_us = self.now_us;
+        self.network = new_network(&self.options);
+        self.limit_heap();
+        self.control = Control::new(ApiLevel::V5_1);
+        self.mailbox.take();
+        self.wireless.restart();
+        self.control_due_us = self.now_us;
+        self.control_free_us = self.now_us;
+    }
+
+    fn close_web_sockets(&mut self) {
+        let open: Vec<ClientId> =
+            self.wireless.clients().filter(|client| client.transport == Transport::WebSocket).collect();
+        for client in open {
+            self.inbox.close(client);
+            self.cut(client);
+        }
+    }
+
+    /// A client's connection breaks, and it notices.
+    fn cut(&mut self, client: ClientId) {
+        self.wireless.remove(client);
+        if client.transport == Transport::WebSocket {
+            self.outputs.push_back(Output::Closed { t_us: self.now_us, client });
+        }
+    }
+}
