@@ -22,7 +22,10 @@ impl Atom {
     pub(super) fn check(&self, kind: &FaultKind) -> Result<(), InjectError> {
         match kind {
             FaultKind::Gripper(
-                GripperFault::Unplug | GripperFault::PlugIn | GripperFault::ObjectIn { .. } | GripperFault::ObjectOut,
+                GripperFault::Unplug
+                | GripperFault::PlugIn
+                | GripperFault::ObjectIn { .. }
+                | GripperFault::ObjectOut,
             )
             | FaultKind::Power(PowerFault::CycleAtom | PowerFault::CycleServos | PowerFault::CycleBoth)
             | FaultKind::Wifi { .. }

@@ -1,6 +1,6 @@
 //! What faults do to this ATOM: giving and clearing them, their starts and ends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use firmware_core::control::Control;
 use firmware_core::platform::{ClientId, Transport};
@@ -45,8 +45,8 @@ pub(super) struct Effects {
     cpu: BTreeMap<FaultId, CpuFault>,
     heap: BTreeMap<FaultId, usize>,
     /// Faults that keep the ATOM without power.
-    dark: BTreeMap<FaultId, ()>,
-    events: std::collections::VecDeque<FaultEvent>,
+    dark: BTreeSet<FaultId>,
+    events: VecDeque<FaultEvent>,
 }
 
 impl Effects {
@@ -158,8 +158,7 @@ impl Atom {
                 self.limit_heap();
             }
             FaultKind::Button => {
-                self.network.button(self.firmware_us(now_us), &self.mailbox);
-                self.ring();
+                self.with_network(|network, _, now_us, mailbox, port| network.button(now_us, mailbox, port));
             }
         }
     }
@@ -185,13 +184,6 @@ impl Atom {
         }
     }
 
-    /// What the network side left for the control side after an event between two ticks.
-    fn ring(&mut self) {
-        if self.mailbox.borrow().doorbell {
-            self.control_due_us = self.control_due_us.min(self.now_us.max(self.control_free_us));
-        }
-    }
-
     fn limit_heap(&mut self) {
         let least = self.effects.heap.values().copied().min();
         let bytes = least.map_or(self.options.plan_bytes_max, |bytes| bytes.min(self.options.plan_bytes_max));
@@ -202,16 +194,16 @@ impl Atom {
         match event {
             OtaEvent::Begin => {
                 // A refused update changes nothing: the event says that it was tried.
-                self.network.ota_begin(self.firmware_us(self.now_us), &self.mailbox);
-                self.ring();
+                self.with_network(|network, _, now_us, mailbox, _| {
+                    network.ota_begin(now_us, mailbox);
+                });
             }
             OtaEvent::End => {
                 self.close_web_sockets();
                 self.power_up();
             }
             OtaEvent::Fail => {
-                self.network.ota_failed(&self.mailbox);
-                self.ring();
+                self.with_network(|network, _, _, mailbox, _| network.ota_failed(mailbox));
             }
         }
     }
@@ -224,14 +216,14 @@ impl Atom {
         if atom {
             self.close_web_sockets();
             while self.inbox.pop().is_some() {}
-            self.effects.dark.insert(id, ());
+            self.effects.dark.insert(id);
         }
         self.start_hardware(id, &FaultKind::Power(fault));
     }
 
     fn end_power(&mut self, id: FaultId, fault: PowerFault) {
         self.end_hardware(id, &FaultKind::Power(fault));
-        if self.effects.dark.remove(&id).is_some() && self.effects.powered() {
+        if self.effects.dark.remove(&id) && self.effects.powered() {
             self.power_up();
         }
     }
@@ -259,8 +251,8 @@ impl Atom {
 
     /// A client's connection breaks, and it notices.
     fn cut(&mut self, client: ClientId) {
-        self.wireless.remove(client);
         if client.transport == Transport::WebSocket {
+            self.wireless.remove(client);
             self.outputs.push_back(Output::Closed { t_us: self.now_us, client });
         }
     }

@@ -73,7 +73,7 @@ pub(super) struct NetworkSide<'a> {
 
 impl NetworkPort for NetworkSide<'_> {
     fn send(&mut self, to: ClientId, message: &[u8]) {
-        if self.wireless.to_client(self.virtual_us, to, message) {
+        if self.wireless.send_to_client(self.virtual_us, to, message) {
             self.outputs.push_back(Output::Message { t_us: self.virtual_us, to, bytes: message.to_vec() });
         }
     }

@@ -151,7 +151,10 @@ impl Atom {
 
     /// Bytes of one message from a client, now.
     pub fn receive(&mut self, client: ClientId, bytes: &[u8]) {
-        if self.effects.powered() && self.wireless.to_atom(self.now_us, client, bytes) {
+        if !self.wireless.reaches(client) {
+            return;
+        }
+        if self.effects.powered() && self.wireless.send_to_atom(self.now_us, client, bytes) {
             self.inbox.push(client, bytes);
         }
     }
@@ -222,6 +225,22 @@ impl Atom {
     }
 
     fn tick(&mut self) {
+        self.with_network(|network, inbox, now_us, mailbox, port| {
+            while let Some((client, input)) = inbox.pop() {
+                match input {
+                    Input::Message(bytes) => network.receive(now_us, client, &bytes, mailbox, port),
+                    Input::Closed => network.closed(now_us, client, mailbox),
+                }
+            }
+            network.tick(now_us, mailbox, port);
+        });
+    }
+
+    /// Lets the network side do something now; what it leaves for the control side, that finds.
+    pub(super) fn with_network(
+        &mut self,
+        act: impl FnOnce(&mut Network, &mut Inbox, u64, &RefCell<Shared>, &mut NetworkSide<'_>),
+    ) {
         let now_us = self.firmware_us(self.now_us);
         let mut port = NetworkSide {
             hardware: &mut self.hardware,
@@ -235,15 +254,7 @@ impl Atom {
             wireless: &mut self.wireless,
             outputs: &mut self.outputs,
         };
-        while let Some((client, input)) = self.inbox.pop() {
-            match input {
-                Input::Message(bytes) => {
-                    self.network.receive(now_us, client, &bytes, &self.mailbox, &mut port)
-                }
-                Input::Closed => self.network.closed(now_us, client, &self.mailbox),
-            }
-        }
-        self.network.tick(now_us, &self.mailbox, &mut port);
+        act(&mut self.network, &mut self.inbox, now_us, &self.mailbox, &mut port);
         if self.mailbox.borrow().doorbell {
             self.control_due_us = self.control_due_us.min(self.now_us.max(self.control_free_us));
         }
@@ -251,12 +262,8 @@ impl Atom {
 
     fn take_arrivals(&mut self) {
         match self.wireless.pop(self.now_us) {
-            None => {}
-            Some(Arrival::AtAtom(client, bytes)) => {
-                if self.effects.powered() {
-                    self.inbox.push(client, &bytes);
-                }
-            }
+            Some(Arrival::AtAtom(client, bytes)) if self.effects.powered() => self.inbox.push(client, &bytes),
+            Some(Arrival::AtAtom(..)) | None => {}
             Some(Arrival::Closed(client)) => {
                 self.inbox.close(client);
                 self.wireless.remove(client);

@@ -2,6 +2,7 @@
 
 use firmware_core::bus::registers::{GOAL_POSITION, GOAL_SPEED, HEALTH, PRESENT, TORQUE_ENABLE};
 use firmware_core::joints::{J6, JOINTS, TABLE};
+use firmware_core::led::Frame;
 use firmware_core::platform::ClientId;
 use firmware_core::shared::State;
 use firmware_core::units::{DEG_PER_STEP, ZERO_STEPS};
@@ -34,6 +35,8 @@ pub struct Truth {
     pub temperature_c: [f64; JOINTS],
     /// Voltages at the servos as last shown (V).
     pub voltage_v: [f64; JOINTS],
+    /// The picture on the LED matrix (red, green, blue), row by row.
+    pub led: Frame,
     /// Who has control.
     pub holder: Option<ClientId>,
     /// A valid plan is there.
@@ -66,9 +69,12 @@ impl Atom {
             goal_deg: each(&|joint| register_deg(joint, word(joint, GOAL_POSITION))),
             goal_speed_sps: core::array::from_fn(|joint| word(joint, GOAL_SPEED) & 0x7FFF),
             torque_on: core::array::from_fn(|joint| hardware.register(joint, TORQUE_ENABLE) != 0),
-            load_percent: each(&|joint| f64::from(TABLE[joint].sign) * load_percent(word(joint, PRESENT + 4))),
+            load_percent: each(&|joint| {
+                f64::from(TABLE[joint].sign) * load_percent(word(joint, PRESENT + 4))
+            }),
             temperature_c: each(&|joint| byte(joint, HEALTH + 1)),
             voltage_v: each(&|joint| byte(joint, HEALTH) / 10.0),
+            led: *self.network.led_frame(),
             holder: self.network.holder(self.firmware_us(now_us)),
             plan_valid: mailbox.plan.is_valid(),
             bus: hardware.counters(),

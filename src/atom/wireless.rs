@@ -101,12 +101,17 @@ impl Wireless {
         self.find_next();
     }
 
+    /// A client's messages can come in: a WebSocket must still be open.
+    pub(super) fn reaches(&self, client: ClientId) -> bool {
+        !is_stream(client) || self.clients.contains(&client)
+    }
+
     pub(super) fn clients(&self) -> impl Iterator<Item = ClientId> + '_ {
         self.clients.iter().copied()
     }
 
     /// A message of a client. True: it is at the network side at once.
-    pub(super) fn to_atom(&mut self, now_us: u64, client: ClientId, bytes: &[u8]) -> bool {
+    pub(super) fn send_to_atom(&mut self, now_us: u64, client: ClientId, bytes: &[u8]) -> bool {
         if self.links.push(now_us, client, Direction::ToAtom, bytes).is_none() {
             return true;
         }
@@ -122,7 +127,7 @@ impl Wireless {
     }
 
     /// A message of the network side. True: it is at the client at once.
-    pub(super) fn to_client(&mut self, now_us: u64, client: ClientId, bytes: &[u8]) -> bool {
+    pub(super) fn send_to_client(&mut self, now_us: u64, client: ClientId, bytes: &[u8]) -> bool {
         match self.links.push(now_us, client, Direction::FromAtom, bytes) {
             None => true,
             Some(Pushed::Taken | Pushed::Lost) => {
@@ -230,11 +235,6 @@ impl Wireless {
             Active::Wifi { .. } | Active::Client { .. } => None,
         };
         self.active.values().rev().find_map(of_fault).unwrap_or(RSSI_DBM)
-    }
-
-    /// Bytes that wait on the links of a client.
-    pub(super) fn queued_bytes(&self, client: ClientId) -> usize {
-        self.links.queued_bytes(client)
     }
 
     /// Messages lost on links.

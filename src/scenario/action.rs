@@ -127,7 +127,10 @@ fn in_range(name: &str, value: f64, range: Range<f64>) -> Result<(), String> {
     if value >= range.start && value <= range.end {
         return Ok(());
     }
-    Err(format!("expected {name} from {} to {}, as the message can carry, found {value}", range.start, range.end))
+    Err(format!(
+        "expected {name} from {} to {}, as the message can carry, found {value}",
+        range.start, range.end
+    ))
 }
 
 fn from_hex(hex: &str) -> Result<Vec<u8>, String> {

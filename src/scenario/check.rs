@@ -96,7 +96,8 @@ pub(super) fn scenario(source: &Source<'_>, file: File) -> Result<Scenario, Vec<
 fn header(file: &File, findings: &mut Findings<'_>) {
     let name = file.name.get_ref();
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
-        findings.add(&file.name.span(), format!("expected small letters, digits and hyphens, found \"{name}\""));
+        findings
+            .add(&file.name.span(), format!("expected small letters, digits and hyphens, found \"{name}\""));
     }
     let duration_s = *file.duration_s.get_ref();
     if !(duration_s > 0.0 && duration_s <= DURATION_S_MAX) {
@@ -226,11 +227,16 @@ fn check_step_times(file: &File, step: &Step, span: &Range<usize>, findings: &mu
     if step.at_s.is_some() && step.after_s.is_some() {
         findings.add(span, "expected at_s or after_s, found both");
     }
-    for (name, time) in [("at_s", step.at_s), ("after_s", step.after_s), ("wait_s", step.wait_s), ("for_s", step.for_s)] {
+    for (name, time) in
+        [("at_s", step.at_s), ("after_s", step.after_s), ("wait_s", step.wait_s), ("for_s", step.for_s)]
+    {
         if let Some(time_s) = time
             && !(0.0..=duration_s).contains(&time_s)
         {
-            findings.add(span, format!("expected {name} from 0 to the duration of {duration_s} s, found {time_s}"));
+            findings.add(
+                span,
+                format!("expected {name} from 0 to the duration of {duration_s} s, found {time_s}"),
+            );
         }
     }
     match (step.every_ms, step.for_s) {
@@ -238,7 +244,8 @@ fn check_step_times(file: &File, step: &Step, span: &Range<usize>, findings: &mu
             findings.add(span, format!("expected every_ms of at least {EVERY_MS_MIN}, found {every_ms}"));
         }
         (Some(_), None) | (None, Some(_)) => {
-            findings.add(span, "expected every_ms and for_s together: a repetition has a period and a length");
+            findings
+                .add(span, "expected every_ms and for_s together: a repetition has a period and a length");
         }
         (Some(_), Some(_)) | (None, None) => {}
     }
@@ -256,7 +263,9 @@ fn check_fault(entry: &Spanned<FaultEntry>, names: &Names<'_>, findings: &mut Fi
     if let Err(error) = to_fault(fault, &client) {
         let at = match (&error, error.parameter()) {
             (fault::FaultError::UnknownFault { .. }, _) => fault.name.1.clone(),
-            (_, Some(parameter)) => fault.parameters.get(parameter).map_or(span.clone(), |(_, at)| at.clone()),
+            (_, Some(parameter)) => {
+                fault.parameters.get(parameter).map_or(span.clone(), |(_, at)| at.clone())
+            }
             (_, None) => span.clone(),
         };
         findings.add(&at, error.to_string());

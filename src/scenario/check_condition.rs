@@ -55,7 +55,9 @@ pub(super) fn check(condition: &Condition, names: &Names<'_>) -> Result<(), Stri
         }
         Condition::Done(number) => client(&number.client, names).and_then(|()| limited(&number.bounds())),
         Condition::Stream(number) => client(&number.client, names).and_then(|()| limited(&number.bounds())),
-        Condition::Telemetry(number) => client(&number.client, names).and_then(|()| limited(&number.bounds())),
+        Condition::Telemetry(number) => {
+            client(&number.client, names).and_then(|()| limited(&number.bounds()))
+        }
         Condition::Status(number) => limited(&number.bounds()),
         Condition::Bus(number) => limited(&number.bounds()),
         Condition::Register(register) => {
@@ -97,7 +99,9 @@ fn tcp_number(number: &TcpNumber) -> Result<(), String> {
 
 fn limited(bounds: &Bounds) -> Result<(), String> {
     if bounds.is_empty() {
-        return Err("expected at least one of min, max and near: without a limit this is always true".to_owned());
+        return Err(
+            "expected at least one of min, max and near: without a limit this is always true".to_owned()
+        );
     }
     if let (Some(min), Some(max)) = (bounds.min, bounds.max)
         && min > max

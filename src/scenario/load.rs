@@ -218,7 +218,8 @@ fn replaced<'a>(
     if let Some(key) = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'))
         && let Some(toml) = written.get(key)
     {
-        let value = DeValue::parse(toml).map_err(|error| format!("the value of {key}: {}", error.message()))?;
+        let value =
+            DeValue::parse(toml).map_err(|error| format!("the value of {key}: {}", error.message()))?;
         return Ok(Some(value.into_inner()));
     }
     let mut new = text.to_string();

@@ -139,7 +139,8 @@ mod tests {
         let points = vec![vec![0.0; 7], vec![1.0, 9.0, 0.0, 0.0, 0.0, 0.0, 0.0]];
         let plan = PlanUpload { rate_hz: 119, cubic: false, points, csv: None, wrong_crc: false };
         let upload = Upload::new(&plan, Path::new(".")).expect("a good plan");
-        let heads: Vec<(u8, usize, u32)> = upload.messages.iter().map(|(m, _, value)| (m[0], m.len(), *value)).collect();
+        let heads: Vec<(u8, usize, u32)> =
+            upload.messages.iter().map(|(m, _, value)| (m[0], m.len(), *value)).collect();
         assert_eq!(heads, [(4, 9, 0), (5, 1207, 0), (5, 1207, 50), (5, 7 + 20 * 24, 100), (6, 5, 0)]);
     }
 }

@@ -111,6 +111,11 @@ impl Clients {
         tracing::info!("WebSocket client {} closed, {lost} messages lost", client.number);
     }
 
+    /// The ATOM closed a WebSocket: without an outbox its connection ends.
+    pub(super) fn cut(&mut self, client: ClientId) {
+        self.websockets.remove(&client);
+    }
+
     /// The client behind a UDP source, a new one if it is new. `None` when every place is taken by a source
     /// that is active.
     pub(super) fn udp(&mut self, atom: &mut Atom, source: SocketAddr, at: Instant) -> Option<ClientId> {

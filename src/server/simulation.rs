@@ -163,6 +163,7 @@ impl Simulation {
                 Output::Message { to, bytes, .. } => {
                     self.clients.send(to, bytes, *now.get_or_insert_with(wall_now));
                 }
+                Output::Closed { client, .. } => self.clients.cut(client),
                 Output::StatusLine { line, .. } => {
                     if let Some(StatusLog { socket, to }) = &self.status_log
                         && let Err(error) = socket.send_to(line.as_bytes(), to)

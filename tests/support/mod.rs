@@ -90,7 +90,7 @@ pub(crate) fn replies_to(client: Client, outputs: &[Output]) -> Vec<Reply> {
             Output::Message { to, bytes, .. } if *to == client => {
                 Some(Reply::decode(bytes).expect("every output decodes"))
             }
-            Output::Message { .. } | Output::StatusLine { .. } => None,
+            Output::Message { .. } | Output::Closed { .. } | Output::StatusLine { .. } => None,
         })
         .collect()
 }
