@@ -167,18 +167,21 @@ impl Atom {
     /// Advances virtual time to `t_us`; all that is due up to then happens. A time in the past does nothing.
     pub fn advance_to(&mut self, t_us: u64) {
         loop {
-            let due_us = self.next_due_us();
+            // Looked up before time moves on: the next tick is always later than now.
+            let (faults_us, arrivals_us) = (self.faults.next_due_us(), self.wireless.next_due_us());
+            let (tick_us, control_us) = (self.tick_due_us(), self.control_step_due_us());
+            let due_us = faults_us.min(arrivals_us).min(tick_us).min(control_us);
             if due_us > t_us {
                 break;
             }
             self.now_us = self.now_us.max(due_us);
             // At one instant: faults first, then what arrives, then the network side, whose messages the
             // control side finds.
-            if self.faults.next_due_us() <= due_us {
+            if faults_us == due_us {
                 self.change_faults();
-            } else if self.wireless.next_due_us() <= due_us {
+            } else if arrivals_us == due_us {
                 self.take_arrivals();
-            } else if self.tick_due_us() <= due_us {
+            } else if tick_us == due_us {
                 self.tick();
             } else {
                 self.step_control();

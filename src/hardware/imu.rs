@@ -19,6 +19,10 @@ const GYRO_BIAS_DPS: [f64; 3] = [0.13, 0.23, 0.33];
 const ACC_NOISE_G: f64 = 0.004;
 const GYRO_NOISE_DPS: f64 = 0.2;
 
+/// The sensor's axes x, y, z as axes of J5's frame (index, sign): at rest in the zero pose up is −y, and z is
+/// the axis of J6.
+const MOUNTING: [(usize, f64); 3] = [(0, 1.0), (2, -1.0), (1, 1.0)];
+
 /// Angles of J1–J5 (°).
 type Angles = [f64; JOINTS_BELOW];
 type Matrix = [[f64; 3]; 3];
@@ -59,7 +63,10 @@ impl Imu {
             moved / (dt_s * dt_s) / G_MM_S2 + if axis == 2 { 1.0 } else { 0.0 }
         });
         let rate_dps = angular_rate_dps(&before.rotation, &now.rotation, dt_s);
-        let in_sensor = |v: &[f64; 3], axis: usize| (0..3).map(|k| now.rotation[k][axis] * v[k]).sum::<f64>();
+        let in_sensor = |v: &[f64; 3], axis: usize| {
+            let (of_link, sign) = MOUNTING[axis];
+            (0..3).map(|k| sign * now.rotation[k][of_link] * v[k]).sum::<f64>()
+        };
         let noise = |channel: u64| self.noise.normal(number * 8 + channel);
         ImuSample {
             acc: core::array::from_fn(|axis| {

@@ -171,7 +171,7 @@ impl Arm {
     ///
     /// # Errors
     /// A joint did not take it.
-    pub(super) fn stop_moving<P: ControlPort>(&mut self, bus: &mut Bus<'_, P>) -> Result<(), BusError> {
+    pub(super) fn stop_moving<P: ControlPort>(bus: &mut Bus<'_, P>) -> Result<(), BusError> {
         let mut values = [None; JOINTS];
         values[..ARM_JOINTS].fill(Some([0, 0]));
         bus.sync_write_verified(registers::GOAL_SPEED, &values)
@@ -182,7 +182,7 @@ impl Arm {
     /// # Errors
     /// A joint of J1–J6 did not answer or did not take its value.
     pub(super) fn hold<P: ControlPort>(&mut self, bus: &mut Bus<'_, P>, hold: Hold) -> Result<(), BusError> {
-        self.stop_moving(bus)?;
+        Self::stop_moving(bus)?;
         if !self.read(bus).whole_arm() {
             return Err(BusError::NoReply);
         }

@@ -23,6 +23,8 @@ pub struct Control {
     phase: Phase,
     write_retries: u32,
     level: ApiLevel,
+    /// When the phase goes on (µs).
+    due_us: u64,
 }
 
 /// What all phases share.
@@ -51,6 +53,10 @@ pub(super) enum Phase {
 }
 
 /// What a phase's step leads to.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a phase is entered a few times a run, and nothing is allocated"
+)]
 pub(super) enum Step {
     /// The phase goes on at this time (µs).
     Wake(u64),
@@ -61,13 +67,22 @@ pub(super) enum Step {
 impl Control {
     /// The control side at power-up.
     pub fn new(level: ApiLevel) -> Self {
-        Self { core: Core::default(), phase: Phase::Boot(Boot::default()), write_retries: 0, level }
+        Self {
+            core: Core::default(),
+            phase: Phase::Boot(Boot::default()),
+            write_retries: 0,
+            level,
+            due_us: 0,
+        }
     }
 
     /// Does what is due now: at most a few bus transactions. Returns when to step again (µs); earlier when
     /// the doorbell rings.
     pub fn step(&mut self, port: &mut impl ControlPort, mailbox: &impl Mailbox) -> u64 {
         mailbox.with(|shared| shared.doorbell = false);
+        if port.now_us() < self.due_us && !self.phase.hears_the_doorbell() {
+            return self.due_us;
+        }
         let bus = Bus { port, write_retries: &mut self.write_retries };
         let mut context = Context { bus, mailbox, level: self.level };
         let step = match &mut self.phase {
@@ -79,12 +94,23 @@ impl Control {
         };
         let now_us = context.now_us();
         self.core.show_from(now_us, &mut context);
-        match step {
+        self.due_us = match step {
             Step::Wake(wake_us) => wake_us,
             Step::Enter(phase) => {
                 self.phase = phase;
                 now_us
             }
+        };
+        self.due_us
+    }
+}
+
+impl Phase {
+    /// It may go on before its time. Power-up and runs keep their periods: they look at the mailbox then.
+    fn hears_the_doorbell(&self) -> bool {
+        match self {
+            Self::Idle(_) | Self::Ota => true,
+            Self::Boot(_) | Self::Timed(_) | Self::Stream(_) => false,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Between runs: takes requests, reads the joints for subscribers, looks for J7, slow reads.
 
-use super::arm::Hold;
+use super::arm::{Arm, Hold};
 use super::context::Context;
 use super::controller::{Core, Phase, Step};
 use super::start;
@@ -36,17 +36,21 @@ impl Idle {
         core: &mut Core,
         context: &mut Context<'_, P, M>,
     ) -> Step {
+        // Before a request that came later: it may start a run, and while playing there is no answer.
+        if context.mailbox.with(|shared| !shared.state_requests.is_empty()) {
+            core.read(context);
+            context.answer_state_requests(&core.arm);
+        }
         if let Some(request) = core.take_request(context) {
             let step = self.serve(request, core, context);
             core.working = false;
             return step;
         }
-        let (read_hz, state_wanted) =
-            context.mailbox.with(|shared| (shared.idle_read_hz, !shared.state_requests.is_empty()));
+        let read_hz = context.mailbox.with(|shared| shared.idle_read_hz);
         let now_us = context.now_us();
         if self.stop_moving_at_us.is_some_and(|at_us| at_us <= now_us) {
             self.stop_moving_at_us = None;
-            if core.arm.stop_moving(&mut context.bus).is_err() {
+            if Arm::stop_moving(&mut context.bus).is_err() {
                 core.state = State::Error;
             }
         }
@@ -54,9 +58,8 @@ impl Idle {
             self.read_hz = read_hz;
             self.read_due_us = now_us;
         }
-        if state_wanted || self.read_is_due(now_us) {
+        if self.read_is_due(now_us) {
             core.read(context);
-            context.answer_state_requests(&core.arm);
         }
         if !core.arm.gripper.found() && now_us >= self.probe_due_us {
             self.probe_due_us = now_us + PROBE_PERIOD_US;

@@ -1,6 +1,6 @@
 //! PLAY, PLAY_SIGNAL and MOVE_TO: one cycle per period along a motion that is known from the start.
 
-use super::arm::{Answered, Hold, wire};
+use super::arm::{Answered, Arm, Hold, wire};
 use super::context::Context;
 use super::controller::{Core, Phase, Step};
 use super::idle::Idle;
@@ -201,7 +201,7 @@ impl TimedRun {
     ) -> Step {
         match outcome {
             Outcome::Done => {
-                let stopped = core.arm.stop_moving(&mut context.bus).is_ok();
+                let stopped = Arm::stop_moving(&mut context.bus).is_ok();
                 core.state = if stopped { State::Holding } else { State::Error };
             }
             // Holding, or error if the hold finds a silent servo.

@@ -49,6 +49,7 @@ impl Pose {
 
     /// The next joint's frame: link `N`'s translation and rotation, then a turn about z. The loops unroll,
     /// and the chain's zeros cost nothing.
+    #[expect(clippy::inline_always, reason = "its link is a constant only where it is inlined")]
     #[inline(always)]
     fn next<const N: usize>(&self, deg: f32) -> Self {
         let link = const { &LINKS[N] };
@@ -83,7 +84,7 @@ impl Pose {
 }
 
 /// Frames of J1 to J6 after their turns.
-#[inline(always)]
+#[inline]
 fn frames(q_deg: &[f32; ARM_JOINTS]) -> [Pose; ARM_JOINTS] {
     let j1 = Pose::BASE.next::<0>(q_deg[0]);
     let j2 = j1.next::<1>(q_deg[1]);
