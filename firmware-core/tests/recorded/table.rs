@@ -1,11 +1,10 @@
 //! Reads the recorded vectors.
-#![expect(dead_code, reason = "each test file uses its own part")]
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// One row of a file, by column name.
 pub(crate) struct Row<'a> {
-    columns: &'a HashMap<&'a str, usize>,
+    columns: &'a BTreeMap<&'a str, usize>,
     fields: Vec<&'a str>,
 }
 

@@ -1,13 +1,11 @@
 //! MOVE_TO, JOG and TRACK of a whole ATOM in virtual time.
 
-mod support;
-
+use crate::support::{Bench, ack, done_of, replies_to};
 use atom_sim::atom::Options;
 use firmware_core::protocol::codes;
 use firmware_core::protocol::reply::Reply;
 use firmware_core::protocol::request::build;
 use firmware_core::shared::State;
-use support::{Bench, ack, done_of, replies_to};
 
 const READY: [f32; 6] = [0.0, 0.0, -90.0, 0.0, 0.0, 0.0];
 

@@ -1,15 +1,13 @@
 //! The request table on a whole ATOM, over both transports: what each request answers, and each refusal in
 //! the order of its checks.
 
-mod support;
-
+use crate::support::{Bench, ack, done_of, replies_to};
 use atom_sim::atom::{ClientId, Options, Transport};
 use atom_sim::hardware::HardwareOptions;
 use firmware_core::protocol::codes;
 use firmware_core::protocol::reply::{RegisterValues, RegisterWritten, Reply};
 use firmware_core::protocol::request::build;
 use firmware_core::shared::State;
-use support::{Bench, ack, done_of, replies_to};
 
 const ZERO: [f32; 6] = [0.0; 6];
 

@@ -1,14 +1,12 @@
 //! Kinematics and end-effector JOG against numbers recorded from the robot's controller; see data/README.md.
 
-mod table;
-
+use crate::table::{Row, assert_near, for_rows};
 use firmware_core::joints::JOINTS;
 use firmware_core::kinematics::{Pose, Tcp, forward, jacobian};
 use firmware_core::motion::joint::JointMotion;
 use firmware_core::motion::twist::{
     Twist, TwistCommand, TwistController, TwistReport, smallest_singular_value,
 };
-use table::{Row, assert_near, for_rows};
 
 fn tcp(row: &Row<'_>) -> Tcp {
     if row.text("tcp") == "1" { Tcp::Gripper } else { Tcp::Flange }
@@ -42,7 +40,7 @@ fn command(row: &Row<'_>) -> TwistCommand {
 
 #[test]
 fn forward_kinematics_agree() {
-    let rows = for_rows(include_str!("data/fk.csv"), |row| {
+    let rows = for_rows(include_str!("../data/fk.csv"), |row| {
         let pose = forward(&arm(row, "q"), tcp(row));
         for (axis, name) in ["px", "py", "pz"].iter().enumerate() {
             assert_near(
@@ -67,7 +65,7 @@ fn forward_kinematics_agree() {
 
 #[test]
 fn jacobians_agree() {
-    let rows = for_rows(include_str!("data/jacobian.csv"), |row| {
+    let rows = for_rows(include_str!("../data/jacobian.csv"), |row| {
         let jacobian = jacobian(&arm(row, "q"), tcp(row));
         for (joint, column) in jacobian.iter().enumerate() {
             for (component, value) in column.iter().enumerate() {
@@ -90,7 +88,7 @@ fn assert_flags(report: &TwistReport, row: &Row<'_>, prefix: &str, at: &str) {
 
 #[test]
 fn single_steps_agree() {
-    let rows = for_rows(include_str!("data/twist_single.csv"), |row| {
+    let rows = for_rows(include_str!("../data/twist_single.csv"), |row| {
         let at = format!("row {}", row.text("id"));
         let tr: [f32; 9] = row.numbered("tr");
         let mut controller = TwistController {
@@ -179,10 +177,10 @@ fn check_sequences(csv: &str) {
 
 #[test]
 fn sequences_0_to_3_agree() {
-    check_sequences(include_str!("data/twist.csv"));
+    check_sequences(include_str!("../data/twist.csv"));
 }
 
 #[test]
 fn sequences_4_to_7_agree() {
-    check_sequences(include_str!("data/twist2.csv"));
+    check_sequences(include_str!("../data/twist2.csv"));
 }

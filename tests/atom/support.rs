@@ -1,5 +1,4 @@
 //! A bench for whole-ATOM tests in virtual time: clients that send, and all that came back.
-#![expect(dead_code, reason = "each test file uses its own part of the bench")]
 
 use atom_sim::atom::{Atom, ClientId, Options, Output, Transport};
 use firmware_core::platform::ClientId as Client;

@@ -1,9 +1,8 @@
 //! The generators against numbers recorded from the robot's controller; see data/README.md.
 
-mod table;
+use std::collections::BTreeMap;
 
-use std::collections::HashMap;
-
+use crate::table::{Row, assert_near, for_rows};
 use firmware_core::joints::JOINTS;
 use firmware_core::motion::joint::{JointMotion, jog_step, track_step};
 use firmware_core::motion::min_jerk;
@@ -12,7 +11,6 @@ use firmware_core::motion::signal::{Params, Signal};
 use firmware_core::protocol::ApiLevel;
 use firmware_core::shared::JointValues;
 use firmware_core::units::{deg_to_steps, steps_to_deg};
-use table::{Row, assert_near, for_rows};
 
 fn assert_motion(motion: &JointMotion, row: &Row<'_>) {
     let n: usize = row.number("n");
@@ -35,7 +33,7 @@ fn assert_motion(motion: &JointMotion, row: &Row<'_>) {
 
 #[test]
 fn minimum_jerk_positions_agree() {
-    let rows = for_rows(include_str!("data/minjerk.csv"), |row| {
+    let rows = for_rows(include_str!("../data/minjerk.csv"), |row| {
         assert_near(min_jerk::position(row.f32("x")), row.f32("s"), 2e-6, row.text("x"));
     });
     assert_eq!(rows, 201);
@@ -43,7 +41,7 @@ fn minimum_jerk_positions_agree() {
 
 #[test]
 fn shortest_durations_and_allowed_goals_agree() {
-    let rows = for_rows(include_str!("data/move_min_duration.csv"), |row| {
+    let rows = for_rows(include_str!("../data/move_min_duration.csv"), |row| {
         let n: usize = row.number("n");
         let (start, goal) = (row.numbered::<JOINTS>("start"), row.numbered::<JOINTS>("goal"));
         assert_near(
@@ -61,7 +59,7 @@ fn shortest_durations_and_allowed_goals_agree() {
 #[test]
 fn jog_sequences_agree() {
     let mut motion = JointMotion { q_deg: [0.0; JOINTS], v_dps: [0.0; JOINTS] };
-    let rows = for_rows(include_str!("data/jog.csv"), |row| {
+    let rows = for_rows(include_str!("../data/jog.csv"), |row| {
         if row.text("step") == "0" {
             motion = JointMotion { q_deg: row.numbered::<JOINTS>("q"), v_dps: row.numbered::<JOINTS>("v") };
             return;
@@ -75,7 +73,7 @@ fn jog_sequences_agree() {
 #[test]
 fn track_sequences_agree() {
     let mut motion = JointMotion { q_deg: [0.0; JOINTS], v_dps: [0.0; JOINTS] };
-    let rows = for_rows(include_str!("data/track.csv"), |row| {
+    let rows = for_rows(include_str!("../data/track.csv"), |row| {
         if row.text("step") == "0" {
             motion = JointMotion { q_deg: row.numbered::<JOINTS>("q"), v_dps: row.numbered::<JOINTS>("v") };
             return;
@@ -94,7 +92,7 @@ fn bytes_of(hex: &str) -> Vec<u8> {
 
 #[test]
 fn crc32c_agrees() {
-    let rows = for_rows(include_str!("data/crc32c.csv"), |row| {
+    let rows = for_rows(include_str!("../data/crc32c.csv"), |row| {
         let bytes = bytes_of(row.text("hex"));
         assert_eq!(bytes.len(), row.number::<usize>("length"), "{}", row.text("name"));
         let expected = u32::from_str_radix(row.text("crc32c").trim_start_matches("0x"), 16).expect("hex");
@@ -105,8 +103,8 @@ fn crc32c_agrees() {
 
 #[test]
 fn signals_agree() {
-    let mut signals = HashMap::new();
-    for_rows(include_str!("data/signal_params.csv"), |row| {
+    let mut signals = BTreeMap::new();
+    for_rows(include_str!("../data/signal_params.csv"), |row| {
         let bytes = bytes_of(row.text("params_hex"));
         let params = Params::from_bytes(bytes.as_slice().try_into().expect("38 bytes"));
         assert_eq!(params.to_bytes().as_slice(), bytes, "the bytes come back");
@@ -116,7 +114,7 @@ fn signals_agree() {
         signals.insert(row.text("set").to_owned(), signal);
     });
     let mut largest = 0.0_f32;
-    let rows = for_rows(include_str!("data/signal.csv"), |row| {
+    let rows = for_rows(include_str!("../data/signal.csv"), |row| {
         let pose = signals[row.text("set")].pose_deg(row.f32("t"));
         for (joint, deg) in pose.iter().enumerate() {
             let expected = row.f32(&format!("q{}", joint + 1));
@@ -131,7 +129,7 @@ fn signals_agree() {
 
 #[test]
 fn signal_parameters_and_start_poses_are_refused_alike() {
-    let rows = for_rows(include_str!("data/signal_validate.csv"), |row| {
+    let rows = for_rows(include_str!("../data/signal_validate.csv"), |row| {
         let bytes = bytes_of(row.text("params_hex"));
         let params = Params::from_bytes(bytes.as_slice().try_into().expect("38 bytes"));
         let code = params.validate().map_or_else(|refusal| refusal as i32, |()| 0);
@@ -145,8 +143,8 @@ fn signal_parameters_and_start_poses_are_refused_alike() {
 
 #[test]
 fn units_agree() {
-    let mut kinds = HashMap::new();
-    for_rows(include_str!("data/units.csv"), |row| {
+    let mut kinds = BTreeMap::new();
+    for_rows(include_str!("../data/units.csv"), |row| {
         let joint = row.number::<usize>("joint").wrapping_sub(1);
         let quantity = row.text("quantity");
         *kinds.entry(quantity.to_owned()).or_insert(0) += 1;
