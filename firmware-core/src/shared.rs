@@ -215,6 +215,7 @@ pub struct JointState {
 
 /// What the control side shows of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each shown to clients on its own")]
 pub struct View {
     /// Its state. Never [`State::Ready`]: whether a plan is valid the network side knows.
     pub state: State,

@@ -34,7 +34,7 @@ impl Described {
         self.put("goal_deg", goal.as_slice().iter().map(|raw| f64::from(*raw) / 100.0));
     }
 
-    fn play(&mut self, params: &PlayParams) {
+    fn play(&mut self, params: PlayParams) {
         self.one("rate_hz", params.rate_hz);
         self.one("speed_cap", params.speed_cap_sps);
         self.one("max_error_steps", params.max_error_steps);
@@ -120,9 +120,9 @@ fn describe_request(request: &Request<'_>, code: u8) -> Described {
             }
         }
         Request::PlanEnd(end) => d.one("crc32c", end.crc32c),
-        Request::Play(Play { params }) => d.play(params),
+        Request::Play(Play { params }) => d.play(*params),
         Request::PlaySignal(PlaySignal { params, signal }) => {
-            d.play(params);
+            d.play(*params);
             d.signal(signal);
         }
         Request::RegisterRead(registers) | Request::RegisterWrite { registers, .. } => {

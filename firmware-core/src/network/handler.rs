@@ -46,13 +46,10 @@ impl Network {
 
     /// The sender has control, or takes it because nobody has.
     fn takes_control(&mut self, from: ClientId, now_us: u64) -> bool {
-        match self.lease.holder(now_us) {
-            Some(holder) => holder == from,
-            None => {
-                self.lease.give(from, now_us);
-                true
-            }
+        if self.lease.holder(now_us).is_none() {
+            self.lease.give(from, now_us);
         }
+        self.lease.holder(now_us) == Some(from)
     }
 
     fn refuse_form(code: u8, message: &mut Message<'_, impl NetworkPort>) {
@@ -67,8 +64,8 @@ impl Network {
 
     fn handle(&mut self, code: u8, request: &Request<'_>, message: &mut Message<'_, impl NetworkPort>) {
         let refused = match *request {
-            Request::Ping => return self.handle_ping(message),
-            Request::State => return self.handle_state(message),
+            Request::Ping => return Self::handle_ping(message),
+            Request::State => return Self::handle_state(message),
             Request::Hold => return self.handle_hold(message),
             Request::Stop => return self.handle_stop(message),
             Request::Subscribe { rate_hz } => return self.handle_subscribe(rate_hz, message),
@@ -109,8 +106,8 @@ impl Network {
         }
     }
 
-    fn handle_ping(&mut self, message: &mut Message<'_, impl NetworkPort>) {
-        let [major, minor, patch] = self.options.level.version();
+    fn handle_ping(message: &mut Message<'_, impl NetworkPort>) {
+        let [major, minor, patch] = message.level.version();
         let pong = reply::Pong {
             major: u16::from(major),
             state: shown_state(message.shared, message.now_us) as u8,
@@ -125,7 +122,7 @@ impl Network {
     }
 
     /// STATE waits for a read of the control side; where none will come it is answered from the last one.
-    fn handle_state(&mut self, message: &mut Message<'_, impl NetworkPort>) {
+    fn handle_state(message: &mut Message<'_, impl NetworkPort>) {
         if message.shared.view.at(message.now_us).state == shared::State::Playing {
             return;
         }

@@ -5,6 +5,7 @@ use super::message::{Message, code_of};
 use super::side::Network;
 use crate::joints::{JOINTS, SPEED_LIMIT_DPS};
 use crate::motion::min_jerk;
+use crate::motion::signal::Refusal;
 use crate::platform::NetworkPort;
 use crate::protocol::motion::{
     Frame, Gripper, Jog, JogTwist, MoveTo, OPENING_MAX_PERMILLE, TORQUE_OFF, Track, WireJoints,
@@ -38,7 +39,7 @@ impl Network {
         message: &mut Message<'_, impl NetworkPort>,
     ) -> Result<(), i8> {
         idle(message.activity)?;
-        signal.validate().map_err(|refusal| refusal.ack_status())?;
+        signal.validate().map_err(Refusal::ack_status)?;
         self.post_run(message, Request::PlaySignal { client: message.from, params, signal });
         Ok(())
     }

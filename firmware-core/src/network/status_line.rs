@@ -62,8 +62,8 @@ impl Display for StatusLine<'_> {
             Banner::Public => ("atom_controller", "public"),
         };
         let [major, minor, patch] = self.level.version();
-        let [a, b, c, d] = self.health.ip;
-        write!(f, "{name} v{major}.{minor}.{patch} ({}, {kind}) ip={a}.{b}.{c}.{d}", short(self.build))?;
+        let ip = core::net::Ipv4Addr::from(self.health.ip);
+        write!(f, "{name} v{major}.{minor}.{patch} ({}, {kind}) ip={ip}", short(self.build))?;
         write!(f, " rssi={} state={}", self.health.rssi_dbm, self.state as u8)?;
         write!(f, " plan={}@{}Hz valid={}", self.plan_samples, self.plan_rate_hz, u8::from(self.plan_valid))?;
         write!(f, " imu={} write_retries={}", u8::from(self.imu_ok), self.view.write_retries)?;

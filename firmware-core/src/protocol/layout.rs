@@ -17,14 +17,18 @@ pub trait Fields {
     /// A field of two bytes.
     fn u16(&mut self, value: &mut u16) {
         let mut bytes = value.to_le_bytes();
-        bytes.iter_mut().for_each(|byte| self.u8(byte));
+        for byte in &mut bytes {
+            self.u8(byte);
+        }
         *value = u16::from_le_bytes(bytes);
     }
 
     /// A field of four bytes.
     fn u32(&mut self, value: &mut u32) {
         let mut bytes = value.to_le_bytes();
-        bytes.iter_mut().for_each(|byte| self.u8(byte));
+        for byte in &mut bytes {
+            self.u8(byte);
+        }
         *value = u32::from_le_bytes(bytes);
     }
 
@@ -51,17 +55,23 @@ pub trait Fields {
 
     /// Fields of one byte each.
     fn u8s(&mut self, values: &mut [u8]) {
-        values.iter_mut().for_each(|value| self.u8(value));
+        for value in values {
+            self.u8(value);
+        }
     }
 
     /// Fields of two bytes each.
     fn u16s(&mut self, values: &mut [u16]) {
-        values.iter_mut().for_each(|value| self.u16(value));
+        for value in values {
+            self.u16(value);
+        }
     }
 
     /// Signed fields of two bytes each.
     fn i16s(&mut self, values: &mut [i16]) {
-        values.iter_mut().for_each(|value| self.i16(value));
+        for value in values {
+            self.i16(value);
+        }
     }
 }
 
