@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use firmware_core::control::Control;
 use firmware_core::platform::{ClientId, Transport};
-use firmware_core::protocol::ApiLevel;
 
 use super::fault::{
     Change, ClientFault, CpuFault, Fault, FaultId, FaultKind, OtaEvent, PowerFault, WifiFault,
@@ -233,7 +232,7 @@ impl Atom {
         self.power_up_us = self.now_us;
         self.network = new_network(&self.options);
         self.limit_heap();
-        self.control = Control::new(ApiLevel::V5_1);
+        self.control = Control::new(self.options.level);
         self.mailbox.take();
         self.wireless.restart();
         self.control_due_us = self.now_us;

@@ -24,6 +24,7 @@ mod wireless;
 
 pub use effects::{FaultEvent, InjectError};
 pub use firmware_core::platform::{ClientId, Transport};
+pub use firmware_core::protocol::ApiLevel;
 pub use options::Options;
 pub use ports::CpuModel;
 pub use simulated::{Atom, Output};

@@ -1,5 +1,7 @@
 //! How a simulated ATOM starts.
 
+use firmware_core::protocol::ApiLevel;
+
 use super::ports::CpuModel;
 use crate::hardware::HardwareOptions;
 use crate::link::Profile;
@@ -9,6 +11,8 @@ use crate::link::Profile;
 pub struct Options {
     /// The arm: seed, plant, pose, gripper, object.
     pub hardware: HardwareOptions,
+    /// The firmware generation whose API it speaks.
+    pub level: ApiLevel,
     /// Subscribers served at once.
     pub max_subscribers: usize,
     /// Memory for plans (bytes).
@@ -25,6 +29,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             hardware: HardwareOptions::default(),
+            level: ApiLevel::default(),
             max_subscribers: 8,
             plan_bytes_max: 120_024,
             cpu: CpuModel::default(),

@@ -6,7 +6,6 @@ use std::collections::VecDeque;
 use firmware_core::control::Control;
 use firmware_core::network::{Banner, Network, NetworkOptions};
 use firmware_core::platform::{ClientId, Health, Transport};
-use firmware_core::protocol::ApiLevel;
 use firmware_core::shared::{Shared, State};
 
 use super::effects::Effects;
@@ -92,7 +91,7 @@ impl Atom {
         let mut atom = Self {
             hardware: Hardware::new(&options.hardware)?,
             network: new_network(options),
-            control: Control::new(ApiLevel::V5_1),
+            control: Control::new(options.level),
             mailbox: RefCell::default(),
             inbox: Inbox::default(),
             wireless: Wireless::new(options.hardware.seed, options.wifi),
@@ -295,7 +294,7 @@ impl Atom {
 
 pub(super) fn new_network(options: &Options) -> Network {
     Network::new(NetworkOptions {
-        level: ApiLevel::V5_1,
+        level: options.level,
         max_subscribers: options.max_subscribers,
         plan_bytes_max: options.plan_bytes_max,
         banner: Banner::Simulator,

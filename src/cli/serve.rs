@@ -8,8 +8,8 @@ use clap::Args;
 use super::exit::CommandError;
 use super::logging::{self, LogLevel};
 use super::ready::{self, ReadyFile};
-use super::values::{Pose, parse_angle, parse_pose, parse_speed};
-use crate::atom::{Atom, Options};
+use super::values::{Pose, parse_angle, parse_level, parse_pose, parse_speed};
+use crate::atom::{ApiLevel, Atom, Options};
 use crate::hardware::{HardwareError, HardwareOptions};
 use crate::server::{self, Server, ServerOptions, Speed};
 
@@ -44,6 +44,9 @@ pub(crate) struct ServeArgs {
     /// Serve from power-up on and show booting, rather than once power-up is done.
     #[arg(long)]
     boot: bool,
+    /// Firmware generation to be: 4.1, 4.2, 4.4, 4.6, 5.0 or 5.1. 4.1 has no WebSocket.
+    #[arg(long, value_name = "LEVEL", value_parser = parse_level, default_value = "5.1")]
+    api: ApiLevel,
     /// Clients that can be subscribed to the state stream at once (4 on the robot).
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     max_subscribers: u16,
@@ -125,6 +128,7 @@ fn atom_options(args: &ServeArgs) -> Options {
             pose_deg: args.pose.0,
             ..HardwareOptions::default()
         },
+        level: args.api,
         max_subscribers: usize::from(args.max_subscribers),
         boot: args.boot,
         ..Options::default()

@@ -1,6 +1,7 @@
 //! Values of options with a form of their own: poses, speeds, angles.
 
 use firmware_core::joints::{ARM_JOINTS, JOINTS};
+use firmware_core::protocol::ApiLevel;
 
 use crate::server::Speed;
 
@@ -57,6 +58,14 @@ pub(crate) fn parse_speed(text: &str) -> Result<Speed, String> {
     }
 }
 
+/// Reads an API level, such as `5.1`.
+pub(crate) fn parse_level(text: &str) -> Result<ApiLevel, String> {
+    ApiLevel::from_name(text).ok_or_else(|| {
+        let names: Vec<&str> = ApiLevel::ALL.iter().map(|level| level.name()).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
 /// Reads an angle (°).
 pub(crate) fn parse_angle(text: &str) -> Result<f64, String> {
     parse_finite(text).ok_or_else(|| "expected an angle in degrees, such as -30".to_owned())
@@ -95,5 +104,12 @@ mod tests {
         for wrong in ["0", "-1", "nan", "inf", "1e9", "fast", ""] {
             assert!(parse_speed(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn an_api_level_is_one_that_a_firmware_had() {
+        assert_eq!(parse_level("4.1"), Ok(ApiLevel::V4_1));
+        assert_eq!(parse_level("5.1"), Ok(ApiLevel::V5_1));
+        assert_eq!(parse_level("4.3"), Err("expected one of 4.1, 4.2, 4.4, 4.6, 5.0, 5.1".to_owned()));
     }
 }
