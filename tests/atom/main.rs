@@ -1,5 +1,9 @@
 //! A whole ATOM in virtual time: clients send, the arm moves, every reply is checked by value.
 
+mod control_rights;
+mod determinism;
 mod motion;
+mod power_up;
 mod requests;
+mod streaming;
 mod support;

@@ -81,6 +81,23 @@ impl Bench {
     }
 }
 
+/// The status log lines.
+pub(crate) fn status_lines(outputs: &[Output]) -> Vec<String> {
+    let line = |output: &Output| {
+        if let Output::StatusLine { line, .. } = output { Some(line.clone()) } else { None }
+    };
+    outputs.iter().filter_map(line).collect()
+}
+
+/// Times of all messages to one client (µs).
+pub(crate) fn times_to(client: Client, outputs: &[Output]) -> Vec<u64> {
+    let time = |output: &Output| match output {
+        Output::Message { t_us, to, .. } if *to == client => Some(*t_us),
+        Output::Message { .. } | Output::StatusLine { .. } | Output::Closed { .. } => None,
+    };
+    outputs.iter().filter_map(time).collect()
+}
+
 /// Decoded messages to one client.
 pub(crate) fn replies_to(client: Client, outputs: &[Output]) -> Vec<Reply> {
     outputs
