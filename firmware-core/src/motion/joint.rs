@@ -1,4 +1,7 @@
 //! Joint motion in steps of dt: JOG frame 0 and TRACK.
+//!
+//! No input panics. A target that is not finite asks for rest, a step time outside (0, 1] s makes no step, and a
+//! joint whose own goal is not finite stays where it is.
 
 use crate::joints::{JOINTS, Joint, SPEED_LIMIT_DPS, TABLE};
 
@@ -8,6 +11,11 @@ pub const JOG_SPEED_DPS: f32 = 30.0;
 pub const JOG_ACCEL_DPS2: f32 = 200.0;
 /// At and below this speed a joint is at rest (°/s).
 const REST_DPS: f32 = 0.001;
+/// Longest step (s): a run clamps its steps to 6 ms, so anything longer is a mistake of the caller.
+const STEP_S_MAX: f32 = 1.0;
+/// TRACK lands on its goal only from a speed of at most this many steps' change: from a higher one it would
+/// stop harder than the joint may.
+const LANDING_CHANGES_MAX: f32 = 1.5;
 
 /// Goals and speeds of the joints.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,13 +27,29 @@ pub struct JointMotion {
 }
 
 /// Highest speed from which a stop within `distance_deg` is possible at `accel_dps2` in steps of `dt_s`
-/// (°/s); 0 for a distance of 0 or less. The discrete form: √(2ad) would leave a step of speed at the limit.
+/// (°/s); 0 for a distance of 0 or less and for NaN. `accel_dps2` and `dt_s` are above 0.
+///
+/// The discrete form: √(2ad) would leave a step of speed at the limit.
 pub fn stoppable_speed_dps(distance_deg: f32, accel_dps2: f32, dt_s: f32) -> f32 {
-    if distance_deg <= 0.0 {
-        return 0.0;
+    if distance_deg > 0.0 {
+        let change_dps = accel_dps2 * dt_s;
+        change_dps * (libm::sqrtf(0.25 + 2.0 * distance_deg / (change_dps * dt_s)) - 0.5)
+    } else {
+        0.0
     }
-    let per_step = accel_dps2 * dt_s;
-    per_step * (libm::sqrtf(0.25 + 2.0 * distance_deg / (per_step * dt_s)) - 0.5)
+}
+
+/// The step time is one that a step can be made of.
+fn is_step(dt_s: f32) -> bool {
+    dt_s > 0.0 && dt_s <= STEP_S_MAX
+}
+
+/// Makes a speed that is not finite 0. False: the goal itself is not finite, and the joint must stay.
+fn is_ready(q_deg: f32, v_dps: &mut f32) -> bool {
+    if !q_deg.is_finite() || !v_dps.is_finite() {
+        *v_dps = 0.0;
+    }
+    q_deg.is_finite()
 }
 
 /// The range a joint may move in: its limits less the margin, widened to where the joint is, so that a joint
@@ -52,35 +76,46 @@ impl Range {
 /// Moves one joint by its speed; a step past the range lands on it, and the speed is the step made.
 fn integrate(q_deg: &mut f32, v_dps: &mut f32, range: Range, dt_s: f32) {
     let next_deg = *q_deg + *v_dps * dt_s;
-    let landed_deg = next_deg.clamp(range.low_deg, range.high_deg);
-    if landed_deg != next_deg {
+    if (range.low_deg..=range.high_deg).contains(&next_deg) {
+        *q_deg = next_deg;
+    } else {
+        let landed_deg = next_deg.clamp(range.low_deg, range.high_deg);
         *v_dps = (landed_deg - *q_deg) / dt_s;
+        *q_deg = landed_deg;
     }
-    *q_deg = landed_deg;
 }
 
+/// The speed after one step from `v_dps` toward `target_dps`.
 fn approach(v_dps: f32, target_dps: f32, change_dps: f32) -> f32 {
     target_dps.clamp(v_dps - change_dps, v_dps + change_dps)
 }
 
 /// One step of JOG frame 0 for the first `n` joints toward the speeds `target_dps`.
 ///
-/// A joint faster than 30 °/s, handed over from TRACK or the TCP, brakes at its own acceleration limit.
+/// Targets are clamped to ±30 °/s, and to what can still stop at the limits less the margin. A joint faster
+/// than 30 °/s, handed over from TRACK or the TCP, brakes at its own acceleration limit.
 pub fn jog_step(motion: &mut JointMotion, target_dps: &[f32; JOINTS], n: usize, dt_s: f32) {
+    if !is_step(dt_s) {
+        return;
+    }
     for (index, joint) in TABLE.iter().enumerate().take(n) {
         let (q_deg, v_dps) = (&mut motion.q_deg[index], &mut motion.v_dps[index]);
+        if !is_ready(*q_deg, v_dps) {
+            continue;
+        }
         let fast = v_dps.abs() > JOG_SPEED_DPS;
         let accel_dps2 = if fast { joint.accel_limit_dps2 } else { JOG_ACCEL_DPS2 };
         let range = Range::of(joint, *q_deg);
-        let wanted_dps = target_dps[index].clamp(-JOG_SPEED_DPS, JOG_SPEED_DPS);
+        let target_dps = if target_dps[index].is_finite() { target_dps[index] } else { 0.0 };
+        let wanted_dps = target_dps.clamp(-JOG_SPEED_DPS, JOG_SPEED_DPS);
         let wanted_dps = range.stoppable(wanted_dps, *q_deg, accel_dps2, dt_s);
         *v_dps = approach(*v_dps, wanted_dps, accel_dps2 * dt_s);
         integrate(q_deg, v_dps, range, dt_s);
     }
 }
 
-/// One step of TRACK for the first `n` joints toward `goal_deg` at up to `vmax_dps`; with `stopping` they
-/// brake to rest.
+/// One step of TRACK for the first `n` joints toward `goal_deg`, each at up to `vmax_dps` (0 to 90 °/s, clamped;
+/// NaN is 0); with `stopping` they brake to rest. Goals are clamped to the limits less the margin.
 pub fn track_step(
     motion: &mut JointMotion,
     goal_deg: &[f32; JOINTS],
@@ -89,9 +124,16 @@ pub fn track_step(
     stopping: bool,
     dt_s: f32,
 ) {
-    let vmax_dps = vmax_dps.min(SPEED_LIMIT_DPS);
+    if !is_step(dt_s) {
+        return;
+    }
+    let vmax_dps = if vmax_dps > 0.0 { vmax_dps.min(SPEED_LIMIT_DPS) } else { 0.0 };
     for (index, joint) in TABLE.iter().enumerate().take(n) {
         let (q_deg, v_dps) = (&mut motion.q_deg[index], &mut motion.v_dps[index]);
+        if !is_ready(*q_deg, v_dps) {
+            continue;
+        }
+        let stopping = stopping || !goal_deg[index].is_finite();
         let accel_dps2 = joint.accel_limit_dps2;
         let change_dps = accel_dps2 * dt_s;
         let goal_deg = goal_deg[index].clamp(joint.min_goal_deg(), joint.max_goal_deg());
@@ -105,9 +147,8 @@ pub fn track_step(
         let wanted_dps = range.stoppable(wanted_dps, *q_deg, accel_dps2, dt_s);
         let before_dps = *v_dps;
         *v_dps = approach(before_dps, wanted_dps, change_dps);
-        let step_deg = *v_dps * dt_s;
-        let reaches = error_deg != 0.0 && step_deg * error_deg.signum() >= error_deg.abs();
-        if !stopping && reaches && before_dps.abs() <= 1.5 * change_dps {
+        let reaches = error_deg != 0.0 && *v_dps * dt_s * error_deg.signum() >= error_deg.abs();
+        if !stopping && reaches && before_dps.abs() <= LANDING_CHANGES_MAX * change_dps {
             *q_deg = goal_deg;
             *v_dps = 0.0;
         } else {

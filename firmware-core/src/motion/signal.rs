@@ -1,9 +1,10 @@
 //! Test signals of one joint: chirp and steps, with the way to the base pose and back.
 
 use core::f32::consts::TAU;
+use core::fmt;
 
 use crate::joints::{ARM_JOINTS, Joint, TABLE};
-use crate::math::{exp, ln, powf, sin};
+use crate::math::{exp, ln, sin};
 use crate::motion::min_jerk;
 use crate::protocol::layout::{Fields, Reader, Writer};
 
@@ -97,6 +98,30 @@ impl Refusal {
         }
     }
 }
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Joint => "the joint must be 1 to 6",
+            Self::Kind => "the kind must be 1 (chirp) or 2 (steps)",
+            Self::Amplitude => "the amplitude must be above 0° and at most 90°",
+            Self::Duration => "the duration must be 4 s to 120 s",
+            Self::Speed => {
+                "the top speed must be above 0 °/s and at most 150 °/s, and for steps so high that a change of twice \
+                 the amplitude fits into an eighth of the duration"
+            }
+            Self::Acceleration => "the top acceleration must be above 0 °/s² and at most the joint's limit",
+            Self::Frequencies => "the frequencies of a chirp must rise: 0 Hz < f0 < f1, at most 20 Hz",
+            Self::Base => "the base pose ± the amplitude must stay 10° inside the joint limits",
+            Self::Start => "the start pose must stay 10° inside the joint limits: move the arm there first",
+            Self::StartDistance => {
+                "each joint must start at most 90° from the base pose: move the arm nearer first"
+            }
+        })
+    }
+}
+
+impl core::error::Error for Refusal {}
 
 impl Params {
     /// Reads the 38 bytes of the wire.
@@ -213,7 +238,8 @@ pub struct Signal {
 }
 
 impl Signal {
-    /// A signal with parameters and a start pose (°) that passed their checks.
+    /// A signal with parameters and a start pose (°) that passed [`Params::validate`] and
+    /// [`Params::validate_start`]; with others the poses mean nothing.
     pub fn new(params: &Params, start_deg: &[f32; ARM_JOINTS]) -> Self {
         let sweep_s = params.duration_s - 2.0 * CHIRP_ZERO_S;
         Self {
@@ -225,12 +251,12 @@ impl Signal {
         }
     }
 
-    /// The whole way: there, rest, signal, rest, back (s).
+    /// The whole way, which is the motion part of its run (s): there, rest, signal, rest, back.
     pub fn duration_s(&self) -> f32 {
         self.params.duration_s + 2.0 * (APPROACH_S + REST_S)
     }
 
-    /// Goals of J1–J6 (°) at `t_s` after the start.
+    /// Goals of J1–J6 (°) at `t_s` (s) after the start: the start pose at 0 and before, and from the end on.
     pub fn pose_deg(&self, t_s: f32) -> [f32; ARM_JOINTS] {
         let after_s = t_s - APPROACH_S - REST_S;
         let back_s = after_s - self.params.duration_s - REST_S;
@@ -260,10 +286,11 @@ impl Signal {
         let grown = exp(self.growth * tau_s);
         let omega = TAU * self.params.f0_hz * grown;
         let phase = TAU * self.params.f0_hz * (grown - 1.0) / self.growth;
-        // A smooth minimum of the three limits of the amplitude.
-        let limits =
-            [self.params.amp_deg, self.params.vmax_dps / omega, self.params.amax_dps2 / (omega * omega)];
-        let amplitude_deg = powf(limits.iter().map(|limit| powf(*limit, -8.0)).sum(), -1.0 / 8.0);
+        let amplitude_deg = smooth_minimum([
+            self.params.amp_deg,
+            self.params.vmax_dps / omega,
+            self.params.amax_dps2 / (omega * omega),
+        ]);
         let fade =
             min_jerk::position(tau_s / self.fade_s) * min_jerk::position((sweep_s - tau_s) / self.fade_s);
         amplitude_deg * fade * sin(phase)
@@ -278,4 +305,18 @@ impl Signal {
         let share = ((t_s - hold as f32 * hold_s) / ramp_s).min(1.0);
         self.params.amp_deg * (from + share * (STEP_LEVELS[hold] - from))
     }
+}
+
+/// Smooth minimum (Σ rᵢ⁻⁸)^(−1/8) of three amplitudes above 0: at most the least of them, at least 0.87 of it.
+fn smooth_minimum(limits: [f32; 3]) -> f32 {
+    // In shares of the least: they lie in 0…1, so that no eighth power overflows.
+    let least = limits.into_iter().fold(f32::INFINITY, f32::min);
+    let sum: f32 = limits
+        .iter()
+        .map(|limit| {
+            let square = (least / limit) * (least / limit);
+            (square * square) * (square * square)
+        })
+        .sum();
+    least / libm::sqrtf(libm::sqrtf(libm::sqrtf(sum)))
 }
