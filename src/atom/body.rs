@@ -3,18 +3,14 @@
 use super::effects::InjectError;
 use super::fault::{FaultId, FaultKind, GripperFault, ObjectSize, PowerFault};
 use super::simulated::Atom;
+use crate::hardware::{self, Object};
 
-/// Angle of J7 (°) at a distance of the pads (mm): closed −51.5° and 6.0 mm, open 0° and 43.4 mm, linear
-/// between.
-fn angle_of_width_deg(width_mm: f64) -> f64 {
-    -51.5 * (43.4 - width_mm) / (43.4 - 6.0)
-}
-
-fn object_deg(size: ObjectSize) -> f64 {
-    match size {
-        ObjectSize::AngleDeg(deg) => deg,
-        ObjectSize::WidthMm(mm) => angle_of_width_deg(mm),
-    }
+fn object(size: ObjectSize, stiffness_percent_deg: f64) -> Object {
+    let size = match size {
+        ObjectSize::AngleDeg(deg) => hardware::ObjectSize::AngleDeg(deg),
+        ObjectSize::WidthMm(mm) => hardware::ObjectSize::WidthMm(mm),
+    };
+    Object { stiffness_percent_deg, ..Object::of(size) }
 }
 
 impl Atom {
@@ -47,8 +43,9 @@ impl Atom {
         match kind {
             FaultKind::Gripper(GripperFault::Unplug) => self.hardware.set_gripper(false, self.now_us),
             FaultKind::Gripper(GripperFault::PlugIn) => self.hardware.set_gripper(true, self.now_us),
-            FaultKind::Gripper(GripperFault::ObjectIn { size, .. }) => {
-                let _ = self.hardware.set_object(Some(object_deg(*size)), self.now_us);
+            FaultKind::Gripper(GripperFault::ObjectIn { size, stiffness_percent_deg }) => {
+                let object = object(*size, *stiffness_percent_deg);
+                let _ = self.hardware.set_object(Some(object), self.now_us);
             }
             FaultKind::Gripper(GripperFault::ObjectOut) => {
                 let _ = self.hardware.set_object(None, self.now_us);

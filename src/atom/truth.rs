@@ -1,6 +1,6 @@
 //! Ground truth: what really is, beside the protocol. Reading it changes nothing.
 
-use firmware_core::bus::registers::{GOAL_POSITION, GOAL_SPEED, HEALTH, PRESENT, TORQUE_ENABLE};
+use firmware_core::bus::registers::{GOAL_POSITION, GOAL_SPEED, TORQUE_ENABLE};
 use firmware_core::joints::{J6, JOINTS, TABLE};
 use firmware_core::led::Frame;
 use firmware_core::platform::ClientId;
@@ -29,11 +29,11 @@ pub struct Truth {
     pub goal_speed_sps: [u16; JOINTS],
     /// Torque enable registers.
     pub torque_on: [bool; JOINTS],
-    /// Loads as last shown (% of full torque, positive toward positive angles).
+    /// Loads (% of full torque, positive toward positive angles).
     pub load_percent: [f64; JOINTS],
-    /// Temperatures of the servos as last shown (°C).
+    /// Temperatures of the servos (°C).
     pub temperature_c: [f64; JOINTS],
-    /// Voltages at the servos as last shown (V).
+    /// Voltages at the servos (V).
     pub voltage_v: [f64; JOINTS],
     /// The picture on the LED matrix (red, green, blue), row by row.
     pub led: Frame,
@@ -52,11 +52,12 @@ impl Atom {
     pub fn truth(&self) -> Truth {
         let now_us = self.now_us;
         let hardware = &self.hardware;
-        let each = |value: &dyn Fn(usize) -> f64| core::array::from_fn(value);
+        let joints = hardware.joints(now_us);
+        let registers: [_; JOINTS] = core::array::from_fn(|joint| hardware.registers(joint, now_us));
         let word = |joint: usize, address: u8| {
-            u16::from_le_bytes([hardware.register(joint, address), hardware.register(joint, address + 1)])
+            let at = usize::from(address);
+            u16::from_le_bytes([registers[joint][at], registers[joint][at + 1]])
         };
-        let byte = |joint: usize, address: u8| f64::from(hardware.register(joint, address));
         let state = self.state();
         let mailbox = self.mailbox.borrow();
         let view = mailbox.view.latest();
@@ -64,27 +65,28 @@ impl Atom {
             t_us: now_us,
             state,
             n: view.n,
-            angle_deg: each(&|joint| hardware.deg(joint, now_us)),
-            speed_dps: each(&|joint| hardware.dps(joint, now_us)),
-            goal_deg: each(&|joint| register_deg(joint, word(joint, GOAL_POSITION))),
+            angle_deg: joints.map(|joint| joint.deg),
+            speed_dps: joints.map(|joint| joint.dps),
+            goal_deg: core::array::from_fn(|joint| register_deg(joint, word(joint, GOAL_POSITION))),
             goal_speed_sps: core::array::from_fn(|joint| word(joint, GOAL_SPEED) & 0x7FFF),
-            torque_on: core::array::from_fn(|joint| hardware.register(joint, TORQUE_ENABLE) != 0),
-            load_percent: each(&|joint| {
-                f64::from(TABLE[joint].sign) * load_percent(word(joint, PRESENT + 4))
-            }),
-            temperature_c: each(&|joint| byte(joint, HEALTH + 1)),
-            voltage_v: each(&|joint| byte(joint, HEALTH) / 10.0),
+            torque_on: core::array::from_fn(|joint| registers[joint][usize::from(TORQUE_ENABLE)] != 0),
+            load_percent: joints.map(|joint| joint.load_percent),
+            temperature_c: joints.map(|joint| joint.celsius),
+            voltage_v: joints.map(|joint| joint.volts),
             led: *self.network.led_frame(),
             holder: self.network.holder(self.firmware_us(now_us)),
             plan_valid: mailbox.plan.is_valid(),
-            bus: hardware.counters(),
+            bus: hardware.bus_counters(),
             write_retries: view.write_retries,
         }
     }
 
-    /// A register of joint `joint` (index) as it was last shown or written; 0 where there is none.
+    /// A register of joint `joint` (index); 0 where there is none.
     pub fn register(&self, joint: usize, address: u8) -> u8 {
-        if joint < JOINTS { self.hardware.register(joint, address) } else { 0 }
+        if joint >= JOINTS {
+            return 0;
+        }
+        self.hardware.registers(joint, self.now_us).get(usize::from(address)).copied().unwrap_or(0)
     }
 }
 
@@ -99,10 +101,4 @@ fn register_deg(joint: usize, raw: u16) -> f64 {
         deg -= 360.0 * libm::ceil((deg - top_deg) / 360.0);
     }
     deg
-}
-
-/// Load (%) of a load register, whose sign is in bit 10.
-fn load_percent(raw: u16) -> f64 {
-    let magnitude = f64::from(raw & 0x3FF) / 10.0;
-    if raw & 0x400 == 0 { magnitude } else { -magnitude }
 }

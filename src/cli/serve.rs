@@ -10,7 +10,7 @@ use super::logging::{self, LogLevel};
 use super::ready::{self, ReadyFile};
 use super::values::{Pose, parse_angle, parse_level, parse_pose, parse_speed};
 use crate::atom::{ApiLevel, Atom, Options};
-use crate::hardware::{HardwareError, HardwareOptions};
+use crate::hardware::{HardwareError, HardwareOptions, Object, ObjectSize};
 use crate::server::{self, Server, ServerOptions, Speed};
 
 /// Ports between one instance and the next.
@@ -124,7 +124,7 @@ fn atom_options(args: &ServeArgs) -> Options {
         hardware: HardwareOptions {
             seed: args.seed,
             gripper: !args.no_gripper,
-            object_deg: args.object,
+            object: args.object.map(|deg| Object::of(ObjectSize::AngleDeg(deg))),
             pose_deg: args.pose.0,
             ..HardwareOptions::default()
         },
@@ -140,8 +140,8 @@ fn refuse_arm(error: &HardwareError) -> CommandError {
     let option = match error {
         HardwareError::OutsideEndStops { .. } => "--pose: ",
         HardwareError::ObjectOutOfReach { .. } => "--object: ",
-        // No option sets a probability.
-        HardwareError::Probability { .. } => "",
+        // No option sets one of the other values.
+        HardwareError::OutOfRange { .. } => "",
     };
     CommandError::bad_input(format!("{option}{error}; choose an angle in this range"))
 }

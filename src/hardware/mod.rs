@@ -1,23 +1,58 @@
-//! The simulated hardware: servos on a wire, plants, gripper, IMU.
+//! The simulated hardware: seven servos as things on a wire, what they move, the gripper and the IMU.
+//!
+//! The driver's bytes go in, the servos' bytes come out, each at its virtual time. Nothing here knows the
+//! controller. All work is lazy: a joint's motion is known in closed form between two orders, noise is a function
+//! of the sample number, and so nothing depends on who looks, or how often.
 //!
 //! | File | Is |
 //! | --- | --- |
-//! | [`arm`] | [`Hardware`]: everything on the bus, and the IMU |
-//! | [`wire`] | bytes and their times |
-//! | [`packet`] | Feetech packets as a servo sees them |
-//! | [`servo`] | one servo: registers and motor |
-//! | [`registers`] | the register file |
-//! | [`lag`] | the `lag` plant |
-//! | [`imu`] | the MPU6886 |
-//! | [`noise`] | noise as a pure function |
+//! | `rig` | [`Hardware`]: the whole of it |
+//! | `options` | how it starts, what cannot be |
+//! | `requests` | what servos make of bytes |
+//! | `hands` | plugs, switches, objects |
+//! | `truth` | ground truth |
+//! | `wire`, `line` | bytes and their times; what disturbs them |
+//! | `packet` | requests found, replies built |
+//! | [`register_table`], `registers` | registers as data; as one servo's memory |
+//! | `servo` | one servo: from registers to a drive, from motion to registers |
+//! | `drive` | what moves a joint |
+//! | `plant`, `plant_lag` | what the drives move: the models |
+//! | `load` | what the servos bear |
+//! | [`gripper`] | fingers and objects |
+//! | `chain`, `space` | where links are and how they move |
+//! | `imu` | the motion sensor |
+//! | `noise` | noise without state |
 
-pub mod arm;
-pub mod imu;
-pub mod lag;
-pub mod noise;
-pub mod packet;
-pub mod registers;
-pub mod servo;
-pub mod wire;
+#[cfg(test)]
+mod bus_tests;
+mod chain;
+mod drive;
+pub mod gripper;
+#[cfg(test)]
+mod gripper_tests;
+mod hands;
+mod imu;
+mod line;
+mod load;
+mod noise;
+mod options;
+mod packet;
+mod plant;
+mod plant_lag;
+pub mod register_table;
+mod registers;
+mod requests;
+mod rig;
+mod servo;
+mod space;
+#[cfg(test)]
+mod test_bus;
+mod truth;
+mod wire;
 
-pub use arm::{BusCounters, Hardware, HardwareError, HardwareOptions};
+pub use chain::Pose;
+pub use gripper::{Object, ObjectSize};
+pub use options::{END_STOPS_DEG, HardwareError, HardwareOptions};
+pub use plant::PlantKind;
+pub use rig::{BusCounters, Hardware};
+pub use truth::{JointTruth, ObjectTruth};

@@ -1,294 +1,364 @@
-//! One servo: its registers, what they do to the motor, and what the motor shows in them.
+//! One servo: its registers, what it makes of what is written, and what it reports of the joint it drives.
 
-use firmware_core::joints::{J7, TABLE};
+use firmware_core::joints::{J6, TABLE as JOINTS_TABLE};
 
-use super::lag::{Lag, SPEED_LIMIT_SPS};
-use super::noise::Noise;
-use super::registers::{self, Access, COUNT, address};
+use super::drive::{Drive, Motion, World};
+use super::registers::{Present, Registers, Touched};
 
+/// Degrees of one servo step.
+pub(crate) const STEP_DEG: f64 = 360.0 / 4096.0;
 /// Steps of one turn.
-const TURN_STEPS: f64 = 4096.0;
+const TURN_STEPS: i32 = 4096;
 /// Step of the joint angle 0°.
 const ZERO_STEPS: f64 = 2048.0;
-/// Grain of the present speed (steps/s).
+/// Present speed has this grain (steps/s).
 const SPEED_GRAIN_SPS: f64 = 50.0;
-/// Temperature at rest and of a joint at 60 °/s (°C), and its time constant (s).
-const TEMPERATURE_REST_C: f64 = 25.0;
-const TEMPERATURE_RISE_C: f64 = 10.0;
-const TEMPERATURE_FULL_SPS: f64 = 60.0 * 4096.0 / 360.0;
-const TEMPERATURE_TAU_S: f64 = 60.0;
-/// Noise of the load (%).
-const LOAD_NOISE_PERCENT: f64 = 0.3;
-/// Supply voltage at each servo (0.1 V).
-const VOLTAGES_DV: [u8; 7] = [76, 76, 76, 66, 64, 64, 74];
-/// Phase bit that lets the position go past one turn.
-const PHASE_MULTI_TURN: u8 = 0x10;
+/// A goal that a servo in speed mode never reaches (°).
+const FAR_DEG: f64 = 1e9;
+/// Longest data that a REG WRITE keeps: the longest packet's.
+const KEPT_BYTES: usize = 252;
 
-/// End stops by hand (°): J1–J6 as measured; J7 closed and open.
-pub const END_STOPS_DEG: [(f64, f64); 7] = [
-    (-170.9, 170.9),
-    (-143.2, 142.5),
-    (-155.7, 154.8),
-    (-156.4, 157.1),
-    (-162.8, 164.7),
-    (-237.1, 139.9),
-    (-51.503_906_25, 0.0),
-];
+/// Status bit: voltage outside its range.
+pub(crate) const STATUS_VOLTAGE: u8 = 1 << 0;
+/// Status bit: too hot.
+pub(crate) const STATUS_TEMPERATURE: u8 = 1 << 2;
+/// Status bit: overload.
+pub(crate) const STATUS_OVERLOAD: u8 = 1 << 5;
 
-/// A servo on the bus.
-#[derive(Debug)]
-pub struct Servo {
-    index: usize,
-    registers: [u8; COUNT],
-    /// EEPROM as the next power cycle finds it.
-    eeprom: [u8; COUNT],
-    plant: Lag,
-    /// Turns (steps) that the encoder lost at power-up: it counts from its one-turn reading.
-    turns_steps: f64,
-    /// The angle at which an object stops the fingers (steps); J7 only.
-    stop_steps: Option<f64>,
-    load_noise: Noise,
-    temperature_c: f64,
-    temperature_at_us: u64,
-    /// Parameters of REG WRITE that wait for ACTION.
-    pending: Option<(u8, [u8; 32], usize)>,
+/// What is wrong with one servo.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct ServoFaults {
+    /// It answers nothing.
+    pub(crate) silent: bool,
+    /// It answers this much later (µs).
+    pub(crate) slow_us: u64,
+    /// It gives no torque.
+    pub(crate) limp: bool,
+    /// Its overload protection has tripped.
+    pub(crate) overload: bool,
+    /// Its encoder reads off by this (°).
+    pub(crate) encoder_offset_deg: f64,
+    /// Its temperature, whatever it does (°C).
+    pub(crate) celsius: Option<f64>,
+    /// The model number it reports.
+    pub(crate) model: Option<u16>,
 }
 
-/// Steps (past one turn) of an angle (°) of joint `joint` (index).
-pub fn steps_of(joint: usize, deg: f64) -> f64 {
-    ZERO_STEPS + f64::from(TABLE[joint].sign) * deg * TURN_STEPS / 360.0
+/// A write that waits for its ACTION.
+#[derive(Debug, Clone)]
+struct Kept {
+    address: u8,
+    data: [u8; KEPT_BYTES],
+    length: usize,
 }
 
-/// Angle (°) of joint `joint` (index) at steps.
-pub fn deg_of(joint: usize, steps: f64) -> f64 {
-    f64::from(TABLE[joint].sign) * (steps - ZERO_STEPS) * 360.0 / TURN_STEPS
+/// One servo.
+#[derive(Debug, Clone)]
+pub(crate) struct Servo {
+    joint: usize,
+    sign: f64,
+    /// The joint goes beyond one turn of the servo.
+    wraps: bool,
+    registers: Registers,
+    kept: Kept,
+    waiting: bool,
+    /// It has power and is on the bus.
+    connected: bool,
+    /// Whole turns between the joint's steps and what the servo counts.
+    turns: i32,
+    multi_turn: bool,
+    /// The goal comes from the goal register; otherwise from where the torque was switched on.
+    goal_written: bool,
+    /// Status bits that cut the torque (register 19 names them).
+    unloaded: u8,
+    faults: ServoFaults,
+    drive: Drive,
 }
 
 impl Servo {
-    /// Servo `index` (0 = J1) with its joint at `deg`, just powered.
-    pub fn new(index: usize, deg: f64, seed: u64) -> Self {
+    /// The servo of joint `joint` (index) at `deg`, just powered up. The world around it is `world`.
+    pub(crate) fn new(joint: usize, deg: f64, world: World) -> Self {
         let mut servo = Self {
-            index,
-            registers: registers::power_up(index),
-            eeprom: registers::power_up(index),
-            plant: Lag::new(0, steps_of(index, deg)),
-            turns_steps: 0.0,
-            stop_steps: None,
-            load_noise: Noise::new(seed, index as u64),
-            temperature_c: f64::from(registers::power_up(index)[usize::from(address::TEMPERATURE)]),
-            temperature_at_us: 0,
-            pending: None,
+            joint,
+            sign: f64::from(JOINTS_TABLE[joint].sign),
+            wraps: joint == J6,
+            registers: Registers::new(joint),
+            kept: Kept { address: 0, data: [0; KEPT_BYTES], length: 0 },
+            waiting: false,
+            connected: true,
+            turns: 0,
+            multi_turn: false,
+            goal_written: false,
+            unloaded: 0,
+            faults: ServoFaults::default(),
+            drive: Drive {
+                on: false,
+                goal_deg: deg,
+                speed_cap_dps: 0.0,
+                torque_percent: 0.0,
+                accel_dps2: 0.0,
+                gains_pdi: [0.0; 3],
+                starting_force_percent: 0.0,
+                dead_zone_deg: 0.0,
+                world,
+            },
         };
-        servo.power_cycle(0);
+        servo.count_turns(deg);
+        servo.renew_drive(deg);
         servo
     }
 
-    /// Power off and on: RAM to its power-up values, the joint stays where it is, the encoder forgets turns.
-    pub fn power_cycle(&mut self, now_us: u64) {
-        self.registers = self.eeprom;
-        self.pending = None;
-        let (steps, _) = self.plant.at(now_us);
-        self.turns_steps = (steps / TURN_STEPS).floor() * TURN_STEPS;
-        self.plant.place(now_us, steps);
+    /// Its registers.
+    pub(crate) fn registers(&self) -> &Registers {
+        &self.registers
     }
 
-    /// Instruction RESET: power-up values for all registers but the id.
-    pub fn reset(&mut self, now_us: u64) {
-        let id = self.registers[usize::from(address::ID)];
-        self.eeprom = registers::power_up(self.index);
-        self.eeprom[usize::from(address::ID)] = id;
-        self.power_cycle(now_us);
+    /// What moves its joint.
+    pub(crate) fn drive(&self) -> &Drive {
+        &self.drive
     }
 
-    /// Its id on the bus.
-    pub fn id(&self) -> u8 {
-        self.registers[usize::from(address::ID)]
+    /// It has power and is on the bus.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.connected
     }
 
-    /// True angle (°) at `t_us`.
-    pub fn deg(&self, t_us: u64) -> f64 {
-        deg_of(self.index, self.plant.at(t_us).0)
+    /// It understands what is on the wire.
+    pub(crate) fn hears(&self) -> bool {
+        self.connected && self.registers.speaks_1_mbaud()
     }
 
-    /// True speed (°/s) at `t_us`.
-    pub fn dps(&self, t_us: u64) -> f64 {
-        f64::from(TABLE[self.index].sign) * self.plant.at(t_us).1 * 360.0 / TURN_STEPS
+    /// It answers what it understands.
+    pub(crate) fn answers(&self) -> bool {
+        self.hears() && !self.faults.silent
     }
 
-    /// Moves the joint by hand.
-    pub fn place(&mut self, deg: f64, now_us: u64) {
-        self.plant.place(now_us, steps_of(self.index, deg));
-        self.aim(now_us);
+    /// Further delay of each answer (µs).
+    pub(crate) fn delay_us(&self) -> u64 {
+        self.registers.return_delay_us() + self.faults.slow_us
     }
 
-    /// Puts an object between the fingers, or takes it out.
-    pub fn set_object(&mut self, stop_deg: Option<f64>, now_us: u64) {
-        self.stop_steps = stop_deg.map(|deg| steps_of(J7, deg));
-        self.aim(now_us);
+    /// What is wrong with it.
+    pub(crate) fn faults(&self) -> &ServoFaults {
+        &self.faults
     }
 
-    /// A register as it stands, without what the plant shows.
-    pub fn register(&self, address: u8) -> u8 {
-        self.registers.get(usize::from(address)).copied().unwrap_or(0)
+    /// Sets what is wrong with it; its joint is at `deg`.
+    pub(crate) fn set_faults(&mut self, faults: ServoFaults, deg: f64) {
+        self.faults = faults;
+        self.registers.set_model(faults.model.unwrap_or(self.registers.true_model()));
+        self.renew_drive(deg);
     }
 
-    fn word(&self, address: u8) -> u16 {
-        u16::from_le_bytes([self.register(address), self.register(address + 1)])
+    /// Sets the walls and forces on its joint.
+    pub(crate) fn set_world(&mut self, world: World) {
+        self.drive.world = world;
     }
 
-    fn multi_turn(&self) -> bool {
-        self.register(address::PHASE) & PHASE_MULTI_TURN != 0
-            && self.registers[usize::from(address::MIN_ANGLE)..][..4] == [0; 4]
-    }
-
-    /// Writes registers, as WRITE does. Read-only ones are passed over.
-    pub fn write(&mut self, first: u8, data: &[u8], now_us: u64) {
-        let mut goal_written = false;
-        for (offset, value) in data.iter().enumerate() {
-            let Some(at) = u8::try_from(usize::from(first) + offset).ok() else { break };
-            let mut value = *value;
-            match registers::access(at) {
-                Access::Ignored => continue,
-                Access::Eeprom if self.register(address::EEPROM_LOCK) == 0 => {
-                    self.eeprom[usize::from(at)] = value
-                }
-                Access::Eeprom | Access::Ram => {}
-            }
-            if at == address::ACCELERATION {
-                value = value.min(self.register(address::MAX_ACCELERATION));
-            }
-            if at == address::MODE {
-                self.registers[usize::from(address::TORQUE_ENABLE)] = 0;
-            }
-            goal_written |= at == address::GOAL_POSITION || at == address::GOAL_POSITION + 1;
-            self.registers[usize::from(at)] = value;
+    /// Power and plug go off or on. Off to on is a power-up with the joint at `deg`.
+    pub(crate) fn set_connected(&mut self, connected: bool, deg: f64) {
+        if connected && !self.connected {
+            self.registers.power_cycle();
+            self.restart(deg);
         }
-        if goal_written {
-            self.registers[usize::from(address::TORQUE_ENABLE)] = 1;
-        }
-        self.aim(now_us);
+        self.connected = connected;
+        self.renew_drive(deg);
     }
 
-    /// REG WRITE: keeps a write for ACTION.
-    pub fn keep_write(&mut self, first: u8, data: &[u8]) {
-        let mut kept = [0; 32];
-        let length = data.len().min(kept.len());
-        kept[..length].copy_from_slice(&data[..length]);
-        self.pending = Some((first, kept, length));
+    /// RESET, with the joint at `deg`.
+    pub(crate) fn reset(&mut self, deg: f64) {
+        self.registers.reset();
+        self.restart(deg);
     }
 
-    /// ACTION: carries out the kept write.
-    pub fn action(&mut self, now_us: u64) {
-        if let Some((first, data, length)) = self.pending.take() {
-            self.write(first, &data[..length], now_us);
-        }
+    fn restart(&mut self, deg: f64) {
+        self.waiting = false;
+        self.goal_written = false;
+        self.unloaded = 0;
+        self.registers.set_model(self.faults.model.unwrap_or(self.registers.true_model()));
+        self.count_turns(deg);
+        self.renew_drive(deg);
     }
 
-    /// The motor follows the registers.
-    fn aim(&mut self, now_us: u64) {
-        let (here, _) = self.plant.at(now_us);
-        let powered = self.register(address::TORQUE_ENABLE) != 0;
-        let cap_sps = f64::from(self.word(address::GOAL_SPEED) & 0x7FFF);
-        if !powered || cap_sps == 0.0 {
-            self.plant.aim(now_us, here, 0.0);
-            return;
+    /// REG WRITE: keeps a write for the next ACTION.
+    pub(crate) fn keep(&mut self, address: u8, data: &[u8]) {
+        let length = data.len().min(KEPT_BYTES);
+        self.kept.address = address;
+        self.kept.data[..length].copy_from_slice(&data[..length]);
+        self.kept.length = length;
+        self.waiting = true;
+    }
+
+    /// ACTION: does the write that was kept. True: the drive has changed.
+    pub(crate) fn act(&mut self, deg: impl FnOnce() -> f64) -> bool {
+        if !core::mem::take(&mut self.waiting) {
+            return false;
         }
-        let raw = self.word(address::GOAL_POSITION);
-        let goal = if self.multi_turn() {
-            let magnitude = f64::from(raw & 0x7FFF);
-            self.turns_steps + if raw & 0x8000 == 0 { magnitude } else { -magnitude }
+        let Kept { address, data, length } = self.kept;
+        self.write(address, &data[..length], deg)
+    }
+
+    /// Writes registers; `deg` tells where the joint is. True: the drive has changed.
+    pub(crate) fn write(&mut self, address: u8, data: &[u8], deg: impl FnOnce() -> f64) -> bool {
+        let was_on = self.registers.torque_enabled();
+        let touched = self.registers.write(address, data);
+        if touched == Touched::default() {
+            return false;
+        }
+        if touched.goal {
+            self.goal_written = true;
+        } else if !was_on && self.registers.torque_enabled() {
+            self.goal_written = false;
+        }
+        let only_goal = touched.goal && !touched.mode && !touched.others;
+        let turns_stay = !self.wraps || self.multi_turn;
+        if only_goal && was_on && turns_stay && self.registers.mode() == 0 && self.drive.on {
+            self.drive.goal_deg = self.goal_deg();
+            return true;
+        }
+        let deg = deg();
+        if self.multi_turn != self.registers.multi_turn() {
+            self.count_turns(deg);
+        }
+        if !self.goal_written && (touched.mode || !was_on && self.registers.torque_enabled()) {
+            self.drive.goal_deg = deg;
+        }
+        self.renew_drive(deg);
+        true
+    }
+
+    /// Starts to count turns from the one-turn reading.
+    fn count_turns(&mut self, deg: f64) {
+        self.multi_turn = self.registers.multi_turn();
+        self.turns = nearest(self.steps(deg)).div_euclid(TURN_STEPS);
+    }
+
+    /// Steps of the joint at encoder angle `deg`, turns and all.
+    fn steps(&self, deg: f64) -> f64 {
+        let read_deg = deg + self.faults.encoder_offset_deg;
+        ZERO_STEPS + self.sign * read_deg * (1.0 / STEP_DEG) + f64::from(self.registers.offset_change_steps())
+    }
+
+    /// Encoder angle (°) that the goal register means.
+    fn goal_deg(&self) -> f64 {
+        let raw = self.registers.goal_position();
+        let goal = if self.multi_turn {
+            sign_magnitude(raw)
         } else {
-            // Within the turn it is in.
-            (here / TURN_STEPS).floor() * TURN_STEPS + f64::from(raw.min(4095))
+            let (low, high) = self.registers.angle_limits();
+            let goal = raw & 0x7FFF;
+            i32::from(if low < high { goal.clamp(low, high) } else { goal.min(4_095) })
         };
-        let (a_deg, b_deg) = END_STOPS_DEG[self.index];
-        let (a, b) = (steps_of(self.index, a_deg), steps_of(self.index, b_deg));
-        let mut goal = goal.clamp(a.min(b), a.max(b));
-        if let Some(stop) = self.stop_steps {
-            // The fingers close toward lower steps; they cannot go past the object from outside it.
-            if here >= stop {
-                goal = goal.max(stop);
-            }
+        let steps = goal + self.turns * TURN_STEPS - self.registers.offset_change_steps();
+        self.sign * (f64::from(steps) - ZERO_STEPS) * STEP_DEG - self.faults.encoder_offset_deg
+    }
+
+    /// Makes the drive from the registers; the joint is at `deg`.
+    pub(crate) fn renew_drive(&mut self, deg: f64) {
+        if self.wraps && !self.multi_turn {
+            self.turns = nearest(self.steps(deg)).div_euclid(TURN_STEPS);
         }
-        self.plant.aim(now_us, goal, cap_sps.min(SPEED_LIMIT_SPS));
-    }
-
-    /// Reads `data.len()` registers from `first` as they show at `t_us`. `load_percent` is the load that
-    /// gravity gives this joint.
-    pub fn read(&mut self, first: u8, data: &mut [u8], load_percent: f64, t_us: u64) {
-        let end = usize::from(first) + data.len();
-        if end > usize::from(address::PRESENT_POSITION) && first <= address::PRESENT_END {
-            self.show_present(load_percent, t_us, end > usize::from(address::TEMPERATURE));
+        let registers = &self.registers;
+        let able = self.connected && !self.faults.limp && !self.faults.overload;
+        let cut = self.unloaded & (STATUS_VOLTAGE | STATUS_TEMPERATURE) != 0;
+        let speed_sps = registers.goal_speed();
+        let to_dps = |sps: u16| f64::from(sps) * STEP_DEG;
+        let mut torque_percent = registers.torque_limit_percent();
+        if self.unloaded & STATUS_OVERLOAD != 0 {
+            torque_percent = torque_percent.min(registers.protective_torque_percent());
         }
-        for (offset, value) in data.iter_mut().enumerate() {
-            *value = self.registers.get(usize::from(first) + offset).copied().unwrap_or(0);
+        let (dead_cw, dead_ccw) = registers.dead_zone_steps();
+        let mut drive = Drive {
+            on: able && !cut && registers.torque_enabled() && registers.mode() <= 1,
+            speed_cap_dps: to_dps(speed_sps & 0x7FFF),
+            torque_percent,
+            accel_dps2: f64::from(registers.acceleration_x100()) * 100.0 * STEP_DEG,
+            gains_pdi: registers.gains_pdi().map(f64::from),
+            starting_force_percent: f64::from(registers.starting_force()) / 10.0,
+            dead_zone_deg: f64::from(dead_cw.max(dead_ccw)) * STEP_DEG,
+            ..self.drive
+        };
+        if registers.mode() == 1 {
+            drive.goal_deg = if speed_sps & 0x8000 == 0 { FAR_DEG } else { -FAR_DEG } * self.sign;
+        } else if self.goal_written {
+            drive.goal_deg = self.goal_deg();
+        } else if !drive.on {
+            drive.goal_deg = deg;
         }
+        self.drive = drive;
     }
 
-    /// Error byte of a reply: the protective bits of the status.
-    pub fn error(&self) -> u8 {
-        self.register(address::STATUS)
+    /// The status bits of these circumstances.
+    pub(crate) fn status(&self, celsius: f64, volts: f64, overloaded_us: u64) -> u8 {
+        let (low_v, high_v) = self.registers.voltage_range();
+        let (_, patience_us) = self.registers.overload();
+        let mut status = 0;
+        if volts < low_v || volts > high_v {
+            status |= STATUS_VOLTAGE;
+        }
+        if celsius > self.registers.max_temperature_c() {
+            status |= STATUS_TEMPERATURE;
+        }
+        if self.faults.overload || overloaded_us > patience_us {
+            status |= STATUS_OVERLOAD;
+        }
+        status
     }
 
-    fn set_word(&mut self, address: u8, value: u16) {
-        self.registers[usize::from(address)..][..2].copy_from_slice(&value.to_le_bytes());
+    /// Cuts the torque as far as register 19 asks for it at `status`. True: the drive has changed.
+    pub(crate) fn protect(&mut self, status: u8, deg: impl FnOnce() -> f64) -> bool {
+        // An overload stays cut until the servo restarts; heat and voltage come back by themselves.
+        let unloaded = (status | self.unloaded & STATUS_OVERLOAD) & self.registers.unloading();
+        if unloaded == self.unloaded {
+            return false;
+        }
+        self.unloaded = unloaded;
+        self.renew_drive(deg());
+        true
     }
 
-    /// Brings the present values up to date.
-    fn show_present(&mut self, load_percent: f64, t_us: u64, health: bool) {
-        let (steps, speed_sps) = self.plant.at(t_us);
-        let encoder = (steps - self.turns_steps).round();
-        let position = if self.multi_turn() {
-            sign_magnitude(encoder, 15)
+    /// Position register at encoder angle `deg`.
+    pub(crate) fn position_register(&self, deg: f64) -> u16 {
+        let steps = nearest(self.steps(deg));
+        if self.multi_turn {
+            let counted = steps - self.turns * TURN_STEPS;
+            counted.unsigned_abs() as u16 & 0x7FFF | if counted < 0 { 0x8000 } else { 0 }
         } else {
-            encoder.rem_euclid(TURN_STEPS) as u16
-        };
-        let grasp_percent = self.grasp_percent(steps);
-        let noise = LOAD_NOISE_PERCENT * self.load_noise.normal(t_us);
-        let load = f64::from(TABLE[self.index].sign) * (load_percent + grasp_percent + noise);
-        self.set_word(address::PRESENT_POSITION, position);
-        self.set_word(address::PRESENT_POSITION + 2, sign_magnitude(quantised(speed_sps), 15));
-        self.set_word(
-            address::PRESENT_POSITION + 4,
-            sign_magnitude((load * 10.0).clamp(-1000.0, 1000.0), 10),
-        );
-        if health {
-            self.warm_up(t_us, speed_sps);
-            let threshold_sps = f64::from(self.register(address::MOVING_THRESHOLD));
-            self.registers[usize::from(address::MOVING)] = u8::from(speed_sps.abs() > threshold_sps);
+            steps.rem_euclid(TURN_STEPS) as u16
         }
     }
 
-    /// Load (%) that an object gives J7: 10 % per degree between the fingers and their goal.
-    fn grasp_percent(&self, steps: f64) -> f64 {
-        let Some(stop) = self.stop_steps else { return 0.0 };
-        let goal = f64::from(self.word(address::GOAL_POSITION).min(4095));
-        let holds = self.register(address::TORQUE_ENABLE) != 0 && self.word(address::GOAL_SPEED) != 0;
-        if !holds || steps > stop + 1.0 || goal >= stop {
-            return 0.0;
+    /// Position, speed and load registers; the joint moves as `motion` says and bears `load_percent`.
+    pub(crate) fn present(&self, motion: Motion, load_percent: f64) -> Present {
+        let speed_sps = self.sign * motion.dps * (1.0 / STEP_DEG);
+        let speed = nearest(speed_sps * (1.0 / SPEED_GRAIN_SPS)) * SPEED_GRAIN_SPS as i32;
+        let load = nearest(self.sign * load_percent * 10.0).clamp(-1_000, 1_000);
+        let threshold_sps = i32::from(self.registers.moving_threshold_x50()) * SPEED_GRAIN_SPS as i32;
+        Present {
+            position: self.position_register(motion.deg),
+            speed: speed.unsigned_abs() as u16 & 0x7FFF | if speed < 0 { 0x8000 } else { 0 },
+            load: load.unsigned_abs() as u16 | if load < 0 { 0x0400 } else { 0 },
+            waiting: self.waiting,
+            moving: speed.abs() >= threshold_sps.max(1),
+            // The scale of the current is not known; it is shown as 2.6 A (400 · 6.5 mA) at full load.
+            current: (load.unsigned_abs() * 2 / 5) as u16 | if load < 0 { 0x8000 } else { 0 },
+            ..Present::default()
         }
-        -(10.0 * (deg_of(J7, steps) - deg_of(J7, goal))).min(100.0)
     }
 
-    fn warm_up(&mut self, t_us: u64, speed_sps: f64) {
-        let dt_s = t_us.saturating_sub(self.temperature_at_us) as f64 * 1e-6;
-        let toward_c =
-            TEMPERATURE_REST_C + TEMPERATURE_RISE_C * (speed_sps.abs() / TEMPERATURE_FULL_SPS).min(1.0);
-        self.temperature_c =
-            toward_c + (self.temperature_c - toward_c) * libm::exp(-dt_s / TEMPERATURE_TAU_S);
-        self.temperature_at_us = t_us;
-        self.registers[usize::from(address::PRESENT_POSITION) + 6] = VOLTAGES_DV[self.index];
-        self.registers[usize::from(address::TEMPERATURE)] = self.temperature_c.round() as u8;
+    /// Joint index.
+    pub(crate) fn joint(&self) -> usize {
+        self.joint
     }
 }
 
-fn quantised(speed_sps: f64) -> f64 {
-    (speed_sps / SPEED_GRAIN_SPS).round() * SPEED_GRAIN_SPS
+/// The nearest whole number, for values within ±2³⁰; cheaper than the library's function.
+fn nearest(value: f64) -> i32 {
+    const UP: i64 = 1 << 32;
+    ((value + UP as f64 + 0.5) as i64 - UP) as i32
 }
 
-/// Magnitude below a sign bit.
-fn sign_magnitude(value: f64, sign_bit: u32) -> u16 {
-    let largest = f64::from((1_u16 << sign_bit) - 1);
-    let magnitude = value.abs().round().min(largest) as u16;
-    if value < 0.0 && magnitude > 0 { magnitude | 1 << sign_bit } else { magnitude }
+fn sign_magnitude(raw: u16) -> i32 {
+    let magnitude = i32::from(raw & 0x7FFF);
+    if raw & 0x8000 == 0 { magnitude } else { -magnitude }
 }

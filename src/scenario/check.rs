@@ -14,7 +14,7 @@ use super::format::{Arm, Client, Expect, File, Step, TransportName, WifiName};
 use super::plan::{Begin, ClientPlan, ExpectPlan, Scenario, StepPlan, Window};
 use crate::atom::fault::{self, Scope};
 use crate::atom::{ClientId, CpuModel, Options, Transport};
-use crate::hardware::HardwareOptions;
+use crate::hardware::{HardwareOptions, Object, ObjectSize};
 use crate::link::Profile;
 
 /// Longest scenario (s, virtual).
@@ -155,7 +155,7 @@ fn arm_options(arm: &Arm, seed: u64) -> Options {
             seed,
             pose_deg,
             gripper: arm.gripper.unwrap_or(true),
-            object_deg: arm.object_deg,
+            object: arm.object_deg.map(|deg| Object::of(ObjectSize::AngleDeg(deg))),
             ..HardwareOptions::default()
         },
         plan_bytes_max: arm.plan_bytes_max.unwrap_or(default.plan_bytes_max),

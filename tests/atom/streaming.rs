@@ -1,7 +1,7 @@
 //! JOG and TRACK: deadman, switching, limits, following error; STREAM and TELEM timing.
 
 use atom_sim::atom::Options;
-use atom_sim::hardware::HardwareOptions;
+use atom_sim::hardware::{HardwareOptions, Object, ObjectSize};
 use firmware_core::protocol::codes;
 use firmware_core::protocol::reply::Reply;
 use firmware_core::protocol::request::build;
@@ -90,7 +90,10 @@ fn a_jog_stops_2_degrees_inside_its_limit() {
 
 #[test]
 fn a_grasp_stays_closed_through_hold_and_stop() {
-    let hardware = HardwareOptions { object_deg: Some(-30.0), ..HardwareOptions::default() };
+    let hardware = HardwareOptions {
+        object: Some(Object::of(ObjectSize::AngleDeg(-30.0))),
+        ..HardwareOptions::default()
+    };
     let mut bench = Bench::new(&Options { hardware, ..Options::default() });
     let client = bench.web();
     bench.subscribe(client, 50);
