@@ -1,7 +1,7 @@
 //! Joint motion in steps of dt: JOG frame 0 and TRACK.
 //!
-//! No input panics. A target that is not finite asks for rest, a step time outside (0, 1] s makes no step, and a
-//! joint whose own goal is not finite stays where it is.
+//! No input panics. A target that is not finite asks for rest, a step time outside (0, 1] s makes no step,
+//! and a joint whose own goal is not finite stays where it is.
 
 use crate::joints::{JOINTS, Joint, SPEED_LIMIT_DPS, TABLE};
 
@@ -114,8 +114,8 @@ pub fn jog_step(motion: &mut JointMotion, target_dps: &[f32; JOINTS], n: usize, 
     }
 }
 
-/// One step of TRACK for the first `n` joints toward `goal_deg`, each at up to `vmax_dps` (0 to 90 °/s, clamped;
-/// NaN is 0); with `stopping` they brake to rest. Goals are clamped to the limits less the margin.
+/// One step of TRACK for the first `n` joints toward `goal_deg`, each at up to `vmax_dps` (0 to 90 °/s,
+/// clamped; NaN is 0); with `stopping` they brake to rest. Goals are clamped to the limits less the margin.
 pub fn track_step(
     motion: &mut JointMotion,
     goal_deg: &[f32; JOINTS],

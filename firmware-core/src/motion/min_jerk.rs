@@ -11,15 +11,16 @@ const PEAK_ACCEL: f32 = 5.77;
 /// Shortest duration of any move (s).
 const DURATION_S_MIN: f32 = 0.2;
 
-/// Share of the way made at the share `x` of the time: x³(10 − 15x + 6x²), x clamped to 0…1. NaN is the start.
+/// Share of the way made at the share `x` of the time: x³(10 − 15x + 6x²), x clamped to 0…1 (NaN
+/// to 0).
 pub fn position(x: f32) -> f32 {
     let x = if x > 0.0 { x.min(1.0) } else { 0.0 };
     x * x * x * (10.0 + x * (6.0 * x - 15.0))
 }
 
 /// Shortest duration (s) of a move of the first joints from `start_deg` to `goal_deg` that keeps each inside
-/// its speed and acceleration limits; at least 0.2 s. NaN counts as no distance: goals are checked first, with
-/// [`first_joint_outside`].
+/// its speed and acceleration limits; at least 0.2 s. NaN counts as no distance: goals are checked first,
+/// with [`first_joint_outside`].
 pub fn shortest_duration_s(start_deg: &[f32], goal_deg: &[f32]) -> f32 {
     let joints = start_deg.iter().zip(goal_deg).zip(&TABLE);
     joints.fold(DURATION_S_MIN, |longest_s, ((start, goal), joint)| {
@@ -30,8 +31,8 @@ pub fn shortest_duration_s(start_deg: &[f32], goal_deg: &[f32]) -> f32 {
     })
 }
 
-/// The first joint (index) whose goal (°) is not inside its limits less the margin, as API level `level` has them;
-/// NaN is not inside. `goal.n` is at most 7.
+/// The first joint (index) whose goal (°) is not inside its limits less the margin, as API level `level` has
+/// them; NaN is not inside. `goal.n` is at most 7.
 pub fn first_joint_outside(goal: &JointValues, level: ApiLevel) -> Option<usize> {
     (0..goal.n).find(|joint| !level.goal_range_deg(*joint).contains(&goal.values[*joint]))
 }

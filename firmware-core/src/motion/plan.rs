@@ -8,7 +8,8 @@ use crc::{CRC_32_ISCSI, Crc, Table};
 use crate::joints::{ARM_JOINTS, J6, JOINTS, TABLE};
 use crate::units::{STEPS_PER_TURN, steps_to_deg};
 
-/// CRC-32C (Castagnoli) with one table of 256 words: a whole plan in a few milliseconds on the ESP32, for 1 KB.
+/// CRC-32C (Castagnoli) with one table of 256 words: a whole plan in a few milliseconds on the
+/// ESP32, for 1 KB.
 static CRC32C: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISCSI);
 /// Rate that PONG shows before any plan (Hz).
 const RATE_HZ_DEFAULT: u16 = 250;
@@ -44,16 +45,16 @@ impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Shape => {
-                "expected at least 2 samples, a rate above 0 and 6 or 7 joints: correct the plan's description"
+                "expected at least 2 samples, a rate above 0 and 6 or 7 joints: correct what begins the plan"
             }
             Self::OutOfMemory => {
                 "expected a plan that fits into the plan memory: send fewer samples, at a lower plan rate"
             }
             Self::NotBegun => "expected a begun plan, found none: begin one first",
-            Self::Range => "found samples past the declared end: begin the plan with its whole number of samples",
+            Self::Range => "found samples past the declared end: begin the plan with all its samples",
             Self::Length => "expected 4 bytes per joint and sample: make the data agree with its count",
             Self::Incomplete => "not all samples were received: send those that are missing, then end again",
-            Self::Crc => "the CRC-32C of the samples received is another: send the samples again, then end again",
+            Self::Crc => "the CRC-32C of the samples received is another: send them again, then end again",
         })
     }
 }
@@ -89,8 +90,9 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// Begins an upload of `samples` samples at `rate_hz`, played with linear or cubic interpolation, for 6 or 7
-    /// joints. The old plan is gone, whatever the outcome; after a refusal the rate stays that of the old plan.
+    /// Begins an upload of `samples` samples at `rate_hz`, played with linear or cubic interpolation, for 6
+    /// or 7 joints. The old plan is gone, whatever the outcome; after a refusal the rate stays that of the
+    /// old plan.
     ///
     /// # Errors
     /// [`PlanError::Shape`], [`PlanError::OutOfMemory`] when the samples need more than `bytes_max` bytes (24
@@ -117,8 +119,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Takes `count` samples from sample `offset` on: u16 cmd of each joint, then u16 ref of each joint, little-endian.
-    /// Samples taken twice replace. The plan becomes invalid until the next [`Plan::end`].
+    /// Takes `count` samples from sample `offset` on: u16 cmd of each joint, then u16 ref of each joint,
+    /// little-endian. Samples taken twice replace. The plan becomes invalid until the next [`Plan::end`].
     ///
     /// # Errors
     /// [`PlanError::NotBegun`], [`PlanError::Range`], [`PlanError::Length`]; then nothing changes.
@@ -143,8 +145,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Ends an upload: with all samples and the right CRC-32C of all their bytes the plan is valid, otherwise it is
-    /// not.
+    /// Ends an upload: with all samples and the right CRC-32C of all their bytes the plan is valid, otherwise
+    /// it is not.
     ///
     /// # Errors
     /// [`PlanError::NotBegun`], [`PlanError::Incomplete`], [`PlanError::Crc`].
@@ -216,8 +218,8 @@ impl Plan {
         (outside != 0).then(|| outside.trailing_zeros() as usize)
     }
 
-    /// cmd and ref (steps) at `t_us` after the first sample: interpolated, rounded to the nearest step (halves
-    /// away from zero), clamped to the joint's range of positions; after the last sample its values.
+    /// cmd and ref (steps) at `t_us` after the first sample: interpolated, rounded to the nearest step
+    /// (halves away from zero), clamped to the joint's range of positions; after the last sample its values.
     pub fn at(&self, t_us: u64) -> ([u16; JOINTS], [u16; JOINTS]) {
         let last = (self.samples as usize).saturating_sub(1);
         // The sample before t and the share of the way to the next, exact in integers.
@@ -277,8 +279,8 @@ fn catmull_rom([p0, p1, p2, p3]: [f32; 4], t: f32) -> f32 {
     p1 + 0.5 * t * (p2 - p0 + t * (b + t * a))
 }
 
-/// The nearest step, halves away from zero, inside the joint's range of positions. A plan's positions are unsigned,
-/// so J6's lower end is 0 here, 45° below its lower limit.
+/// The nearest step, halves away from zero, inside the joint's range of positions. A plan's positions are
+/// unsigned, so J6's lower end is step 0 here, 45° past its upper limit.
 fn to_steps(joint: usize, steps: f32) -> u16 {
     let highest = if joint == J6 { J6_STEPS_MAX } else { (STEPS_PER_TURN - 1) as f32 };
     libm::roundf(steps).clamp(0.0, highest) as u16

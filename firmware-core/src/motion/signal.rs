@@ -107,8 +107,8 @@ impl fmt::Display for Refusal {
             Self::Amplitude => "the amplitude must be above 0° and at most 90°",
             Self::Duration => "the duration must be 4 s to 120 s",
             Self::Speed => {
-                "the top speed must be above 0 °/s and at most 150 °/s, and for steps so high that a change of twice \
-                 the amplitude fits into an eighth of the duration"
+                "the top speed must be above 0 °/s and at most 150 °/s, and for steps so high that a change of \
+                 twice the amplitude fits into an eighth of the duration"
             }
             Self::Acceleration => "the top acceleration must be above 0 °/s² and at most the joint's limit",
             Self::Frequencies => "the frequencies of a chirp must rise: 0 Hz < f0 < f1, at most 20 Hz",
@@ -307,7 +307,7 @@ impl Signal {
     }
 }
 
-/// Smooth minimum (Σ rᵢ⁻⁸)^(−1/8) of three amplitudes above 0: at most the least of them, at least 0.87 of it.
+/// Smooth minimum (Σ rᵢ⁻⁸)^(−1/8) of three amplitudes above 0: 0.87 of the least of them to all of it.
 fn smooth_minimum(limits: [f32; 3]) -> f32 {
     // In shares of the least: they lie in 0…1, so that no eighth power overflows.
     let least = limits.into_iter().fold(f32::INFINITY, f32::min);

@@ -1,5 +1,5 @@
-//! Plans: uploads in any order, every refusal, validity, memory, limits, and the interpolation against one computed
-//! in double precision.
+//! Plans: uploads in any order, every refusal, validity, memory, limits, and the interpolation against one
+//! computed in double precision.
 
 #![expect(clippy::float_cmp, reason = "picks one of two constants")]
 
@@ -287,7 +287,8 @@ proptest! {
                 for (values, found) in [(cmds, cmd[joint]), (references, reference[joint])] {
                     let expected = expected_steps(&values, s.min((values.len() - 1) as f64), cubic, joint);
                     let off = (f64::from(found) - expected).abs();
-                    prop_assert!(off <= 0.502, "J{} at {} us: {}, expected {}", joint + 1, t_us, found, expected);
+                    let at = format!("J{} at {t_us} µs: {found}, expected {expected}", joint + 1);
+                    prop_assert!(off <= 0.502, "{}", at);
                 }
             }
         }
@@ -308,9 +309,11 @@ proptest! {
             prop_assert!(plan.bytes() <= BYTES_MAX);
         }
         for (offset, count, bytes, fits) in writes {
-            let (offset, count) = if fits { (offset % 12, (bytes.len() / 24) as u16) } else { (offset, count) };
+            let whole = (bytes.len() / 24) as u16;
+            let (offset, count) = if fits { (offset % 12, whole) } else { (offset, count) };
             let taken = plan.write(offset, count, &bytes).is_ok();
-            prop_assert!(!taken || u64::from(offset) + u64::from(count) <= u64::from(plan.declared_samples()));
+            let end = u64::from(offset) + u64::from(count);
+            prop_assert!(!taken || end <= u64::from(plan.declared_samples()));
         }
         prop_assert_eq!(plan.end(crc).is_ok(), plan.is_valid());
         let after_end = plan.at(u64::from(t_us) + plan.duration_us() + 1_000_000);

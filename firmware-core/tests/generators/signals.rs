@@ -1,4 +1,5 @@
-//! Test signals: levels, limits and the way there and back, for parameters that pass their checks; no panic for any.
+//! Test signals: levels, limits and the way there and back, for parameters that pass their checks; no
+//! panic for any.
 
 use firmware_core::joints::{ARM_JOINTS, TABLE};
 use firmware_core::motion::signal::{PARAMS_BYTES, Params, Refusal, Signal};
@@ -97,7 +98,7 @@ fn a_chirp_is_zero_for_a_second_at_each_end_and_its_amplitude_follows_its_limits
         assert_near(joint_deg(t_s), 0.0, 0.0, "the first second");
         assert_near(joint_deg(22.0 - t_s), 0.0, 0.0, "the last second");
     }
-    // The highest swing in a second around the time where the frequency is f: f = 0.1 · 100^(τ/20), τ = t − 1.
+    // The highest swing in a second around the time where the frequency is f = 0.1 · 100^((t − 1)/20).
     let swing_deg =
         |from_s: f32| (0..1000).map(|k| joint_deg(from_s + k as f32 * 0.001).abs()).fold(0.0, f32::max);
     let speed_limited_deg = 60.0 / (core::f32::consts::TAU * 3.16);
@@ -171,7 +172,8 @@ proptest! {
         let base_deg = |joint: usize| f32::from(params.base_cdeg[joint]) / 100.0;
         let start = core::array::from_fn(|joint| {
             let (low_deg, high_deg) = inside(joint);
-            let (low_deg, high_deg) = (low_deg.max(base_deg(joint) - 90.0), high_deg.min(base_deg(joint) + 90.0));
+            let low_deg = low_deg.max(base_deg(joint) - 90.0);
+            let high_deg = high_deg.min(base_deg(joint) + 90.0);
             low_deg + shares[joint] * (high_deg - low_deg)
         });
         prop_assume!(params.validate_start(&start).is_ok());
@@ -189,7 +191,8 @@ proptest! {
             let in_signal = (3.0..=3.0 + params.duration_s).contains(&t_s);
             prop_assert!(!in_signal || off_deg <= params.amp_deg + 1e-4, "{}° at {} s", off_deg, t_s);
             let step_deg = (pose_deg[moving] - before_deg[moving]).abs();
-            // A fade adds amp · 1.875 over at least 3.75 · amp / vmax to a sine of at most vmax: half of vmax more.
+            // A fade of at least 3.75 · amp / vmax adds at most 1.875 · amp over it, half of vmax, to the
+            // speed of a sine of at most vmax.
             let faster = if params.kind == 1 { 1.5 } else { 1.0 };
             prop_assert!(!in_signal || k == 0 || step_deg <= faster * params.vmax_dps / 200.0 + 1e-3);
             before_deg = pose_deg;
@@ -202,7 +205,8 @@ proptest! {
         base_cdeg in prop::array::uniform6(any::<i16>()), start in prop::array::uniform6(ANY), t_s in ANY,
     ) {
         let [amp_deg, f0_hz, f1_hz, duration_s, vmax_dps, amax_dps2] = numbers;
-        let params = Params { joint, kind, amp_deg, f0_hz, f1_hz, duration_s, vmax_dps, amax_dps2, base_cdeg };
+        let params =
+            Params { joint, kind, amp_deg, f0_hz, f1_hz, duration_s, vmax_dps, amax_dps2, base_cdeg };
         let bytes: [u8; PARAMS_BYTES] = params.to_bytes().as_slice().try_into().expect("38 bytes");
         prop_assert_eq!(Params::from_bytes(&bytes).to_bytes(), params.to_bytes());
         let _any_start = params.validate_start(&start);
