@@ -65,8 +65,8 @@ pub(crate) struct ServeArgs {
     /// Write the ready line to this file once clients can connect; the file is removed at the end.
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
-    /// How much to log on standard error.
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = LogLevel::Info)]
+    /// How much to log on standard error: off, error, warn, info, debug or trace.
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = LogLevel::Info, hide_possible_values = true)]
     log: LogLevel,
     /// Play this recording's telemetry for PLAY and PLAY_SIGNAL (this version cannot yet and refuses it).
     #[arg(long, value_name = "FILE")]

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
+use super::inputs::MESSAGES_PER_TICK;
 use crate::atom::{Atom, ClientId, Transport};
 
 /// Messages that wait for one WebSocket. A client that does not read loses what comes beyond them; nobody
@@ -18,6 +19,9 @@ pub const UDP_SOURCES_MAX: usize = 256;
 /// With all places taken, a new UDP source gets the place of the one that has been silent longest, if neither
 /// it sent nor anything was sent to it for this long. By then it has no subscription, run or control left.
 pub const UDP_SILENCE_MIN: Duration = Duration::from_secs(5);
+
+/// Period of the ATOM's network side (µs of virtual time).
+const TICK_US: u64 = 1_000;
 
 /// The server's number of a WebSocket connection.
 pub(super) type ConnectionNumber = u64;
@@ -64,6 +68,25 @@ impl WebSocketClient {
 struct UdpSource {
     address: SocketAddr,
     last_active: Instant,
+    /// The network tick of its latest message, and how many came in that tick.
+    tick: u64,
+    messages: usize,
+}
+
+impl UdpSource {
+    fn new(address: SocketAddr, at: Instant) -> Self {
+        Self { address, last_active: at, tick: 0, messages: 0 }
+    }
+
+    /// Counts a message. Tells whether it is within the source's share of the present tick.
+    fn count(&mut self, now_us: u64) -> bool {
+        let tick = now_us / TICK_US;
+        if tick != self.tick {
+            (self.tick, self.messages) = (tick, 0);
+        }
+        self.messages += 1;
+        self.messages <= MESSAGES_PER_TICK
+    }
 }
 
 /// All clients of one ATOM.
@@ -116,12 +139,13 @@ impl Clients {
         self.websockets.remove(&client);
     }
 
-    /// The client behind a UDP source, a new one if it is new. `None` when every place is taken by a source
-    /// that is active.
+    /// The client behind a UDP source, a new one if it is new, for a message that came from it. `None` when the
+    /// message must be dropped: the source sends too much, or every place is taken by one that is active.
     pub(super) fn udp(&mut self, atom: &mut Atom, source: SocketAddr, at: Instant) -> Option<ClientId> {
         if let Some(&client) = self.udp_addresses.get(&source) {
             self.touch(client, at);
-            return Some(client);
+            let within = self.udp_sources.get_mut(&client).is_some_and(|source| source.count(atom.now_us()));
+            return within.then_some(client);
         }
         if self.udp_addresses.len() >= UDP_SOURCES_MAX && !self.forget_silent_source(atom, at) {
             self.refused_sources += 1;
@@ -135,7 +159,7 @@ impl Clients {
         }
         let client = atom.connect(Transport::Udp);
         self.udp_addresses.insert(source, client);
-        self.udp_sources.insert(client, UdpSource { address: source, last_active: at });
+        self.udp_sources.insert(client, UdpSource::new(source, at));
         tracing::info!("UDP client {} at {source}", client.number);
         Some(client)
     }
@@ -253,6 +277,18 @@ mod tests {
             clients.send(client, vec![0x84], at + Duration::from_secs(4));
         }
         assert_eq!(clients.udp(&mut atom, source(9_999), at + Duration::from_secs(8)), None);
+    }
+
+    #[test]
+    fn a_source_loses_what_it_sends_beyond_its_share_of_a_tick_and_others_do_not() {
+        let (mut atom, mut clients) = fixture();
+        let at = wall_now();
+        clients.udp(&mut atom, source(1), at);
+        let taken = (0..1_000).filter(|_| clients.udp(&mut atom, source(1), at).is_some()).count();
+        assert_eq!(taken, MESSAGES_PER_TICK);
+        assert!(clients.udp(&mut atom, source(2), at).is_some());
+        atom.advance_to(atom.now_us() + TICK_US);
+        assert!(clients.udp(&mut atom, source(1), at).is_some());
     }
 
     #[test]

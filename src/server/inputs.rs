@@ -1,16 +1,21 @@
-//! The queue of inputs to the simulation thread: bounded, each input stamped with its time of arrival.
+//! The queue of inputs to the simulation thread: each stamped with its time of arrival, each client with a
+//! share of its own, so that a flood of one holds up nobody else.
 
 use std::net::SocketAddr;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Instant;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::clients::{ConnectionNumber, Outbox};
 use super::pacer::wall_now;
 
-/// Inputs that may wait for the simulation.
-const QUEUE_INPUTS: usize = 1024;
-/// How long a sender waits before it tries a full queue again.
-const RETRY: Duration = Duration::from_millis(1);
+/// Messages of one client between two network ticks of the ATOM (1 ms). A WebSocket that sends more waits, a
+/// UDP source that sends more loses them.
+pub const MESSAGES_PER_TICK: usize = 64;
+/// Datagrams of all sources that may wait for the simulation.
+const DATAGRAMS_MAX: usize = 1024;
 
 /// What happens at the sockets.
 #[derive(Debug)]
@@ -27,11 +32,12 @@ pub(super) enum Input {
     Stop,
 }
 
-/// An input and when it came.
+/// An input, when it came, and the part of a share that it takes until it is dropped.
 #[derive(Debug)]
 pub(super) struct Arrival {
     pub(super) at: Instant,
     pub(super) input: Input,
+    pub(super) share: Option<OwnedSemaphorePermit>,
 }
 
 /// The simulation has ended; nobody takes inputs any more.
@@ -40,37 +46,52 @@ pub(super) struct SimulationEnded;
 
 /// The sending end of the queue.
 #[derive(Debug, Clone)]
-pub(super) struct Inputs(SyncSender<Arrival>);
+pub(super) struct Inputs(Sender<Arrival>);
 
-/// Makes the queue.
+/// A share of the queue.
+#[derive(Debug, Clone)]
+pub(super) struct Share(Arc<Semaphore>);
+
+impl Share {
+    /// The share of one WebSocket.
+    pub(super) fn of_websocket() -> Self {
+        Self(Arc::new(Semaphore::new(MESSAGES_PER_TICK)))
+    }
+
+    /// The share of all UDP sources.
+    pub(super) fn of_datagrams() -> Self {
+        Self(Arc::new(Semaphore::new(DATAGRAMS_MAX)))
+    }
+}
+
+/// Makes the queue. The shares bound it.
 pub(super) fn queue() -> (Inputs, Receiver<Arrival>) {
-    let (sender, receiver) = sync_channel(QUEUE_INPUTS);
+    let (sender, receiver) = channel();
     (Inputs(sender), receiver)
 }
 
 impl Inputs {
-    /// Hands an input over; waits while the queue is full. The stamp is the time of the call: waiting is the
-    /// host's lag, not the client's.
-    pub(super) async fn post(&self, input: Input) -> Result<(), SimulationEnded> {
-        let mut arrival = Arrival { at: wall_now(), input };
-        loop {
-            match self.0.try_send(arrival) {
-                Ok(()) => return Ok(()),
-                Err(TrySendError::Full(back)) => {
-                    arrival = back;
-                    tokio::time::sleep(RETRY).await;
-                }
-                Err(TrySendError::Disconnected(_)) => return Err(SimulationEnded),
-            }
+    /// Hands over what happens once or twice in the life of a connection.
+    pub(super) fn post(&self, input: Input) -> Result<(), SimulationEnded> {
+        self.send(input, None)
+    }
+
+    /// Hands a message over; waits while its share is taken.
+    pub(super) async fn post_within(&self, share: &Share, input: Input) -> Result<(), SimulationEnded> {
+        // A share is never closed.
+        let permit = Arc::clone(&share.0).acquire_owned().await.ok();
+        self.send(input, permit)
+    }
+
+    /// Hands a message over, or drops it when its share is taken. Tells whether it went.
+    pub(super) fn offer_within(&self, share: &Share, input: Input) -> Result<bool, SimulationEnded> {
+        match Arc::clone(&share.0).try_acquire_owned() {
+            Ok(permit) => self.send(input, Some(permit)).map(|()| true),
+            Err(_) => Ok(false),
         }
     }
 
-    /// Hands an input over, or drops it when the queue is full: datagrams may be lost. Tells whether it went.
-    pub(super) fn offer(&self, input: Input) -> Result<bool, SimulationEnded> {
-        match self.0.try_send(Arrival { at: wall_now(), input }) {
-            Ok(()) => Ok(true),
-            Err(TrySendError::Full(_)) => Ok(false),
-            Err(TrySendError::Disconnected(_)) => Err(SimulationEnded),
-        }
+    fn send(&self, input: Input, share: Option<OwnedSemaphorePermit>) -> Result<(), SimulationEnded> {
+        self.0.send(Arrival { at: wall_now(), input, share }).map_err(|_| SimulationEnded)
     }
 }

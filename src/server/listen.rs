@@ -157,7 +157,7 @@ impl Server {
             tracing::debug!("some connections did not close in time");
         }
         // An ended simulation takes no stop; joining it tells how it ended.
-        let _ = self.inputs.post(Input::Stop).await;
+        let _ = self.inputs.post(Input::Stop);
         let joined = simulation.join();
         report_lag(&self.lag);
         if stopped && joined.is_ok() { Ok(()) } else { Err(ServerError::Simulation) }

@@ -3,7 +3,7 @@
 //! Two threads. The *simulation thread* owns the `Atom` and the pacer: it sleeps until the next thing is due
 //! or a client's message comes, so that timers are as exact as the host's and an idle simulator costs next to
 //! nothing. The *socket thread* runs everything asynchronous: HTTP, WebSockets, the UDP reader. Inputs go one
-//! way through one bounded queue, stamped with their time of arrival; messages go back through a bounded
+//! way through one queue, stamped with their time of arrival, each client with a bounded share; messages go back through a bounded
 //! queue per WebSocket, and straight to the UDP socket.
 //!
 //! | File | Is |
@@ -29,6 +29,7 @@ mod udp;
 mod websocket;
 
 pub use clients::{OUTBOX_MESSAGES, UDP_SILENCE_MIN, UDP_SOURCES_MAX};
+pub use inputs::MESSAGES_PER_TICK;
 pub use listen::{Server, ServerError};
 pub use options::{CONNECTIONS_DEFAULT, Endpoints, ServerOptions};
 pub use pacer::{CATCH_UP_MAX, LagFigures, Speed};

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
+use tokio::sync::OwnedSemaphorePermit;
+
 use super::clients::Clients;
 use super::inputs::{Arrival, Input};
 use super::pacer::{Pacer, Speed, Wait, wall_now};
@@ -40,6 +42,9 @@ pub(super) struct Simulation {
     inputs: Receiver<Arrival>,
     status_log: Option<StatusLog>,
     slip: SlipWarning,
+    /// Shares of the messages that wait for the next network tick, given back then.
+    shares: Vec<OwnedSemaphorePermit>,
+    shares_due_us: u64,
 }
 
 /// Slips since the last warning about them.
@@ -71,7 +76,16 @@ impl Simulation {
         inputs: Receiver<Arrival>,
         status_log: Option<StatusLog>,
     ) -> Self {
-        Self { atom, pacer, clients, inputs, status_log, slip: SlipWarning::default() }
+        Self {
+            atom,
+            pacer,
+            clients,
+            inputs,
+            status_log,
+            slip: SlipWarning::default(),
+            shares: Vec::new(),
+            shares_due_us: 0,
+        }
     }
 
     /// Runs until an input says stop, or nobody is left to send one.
@@ -99,9 +113,9 @@ impl Simulation {
                 Err(_) => return Next::Stop,
             },
         };
-        if let Some(Arrival { at, input }) = arrival {
-            self.advance_to_wall(at);
-            self.take(input, at)
+        if let Some(arrival) = arrival {
+            self.advance_to_wall(arrival.at);
+            self.take(arrival)
         } else {
             self.advance_to_wall(wall_now());
             Next::GoOn
@@ -111,8 +125,8 @@ impl Simulation {
     fn turn_at_full_speed(&mut self) -> Next {
         for _ in 0..FULL_SPEED_INPUTS {
             match self.inputs.try_recv() {
-                Ok(Arrival { at, input }) => {
-                    if self.take(input, at) == Next::Stop {
+                Ok(arrival) => {
+                    if self.take(arrival) == Next::Stop {
                         return Next::Stop;
                     }
                 }
@@ -120,8 +134,7 @@ impl Simulation {
                 Err(TryRecvError::Disconnected) => return Next::Stop,
             }
         }
-        self.atom.advance_to(self.atom.now_us() + FULL_SPEED_STEP_US);
-        self.send_outputs();
+        self.advance_to(self.atom.now_us() + FULL_SPEED_STEP_US);
         Next::GoOn
     }
 
@@ -130,13 +143,19 @@ impl Simulation {
         if let Some(slip) = self.pacer.account(self.atom.next_due_us(), wall) {
             self.slip.add(slip, wall);
         }
-        let t_us = self.pacer.virtual_us(wall, self.atom.now_us());
+        self.advance_to(self.pacer.virtual_us(wall, self.atom.now_us()));
+    }
+
+    fn advance_to(&mut self, t_us: u64) {
         self.atom.advance_to(t_us);
         self.send_outputs();
+        if self.atom.now_us() >= self.shares_due_us {
+            self.shares.clear();
+        }
     }
 
     /// Applies one input at the ATOM's present. Every input passes here.
-    fn take(&mut self, input: Input, at: Instant) -> Next {
+    fn take(&mut self, Arrival { at, input, share }: Arrival) -> Next {
         match input {
             Input::Opened { connection, outbox } => self.clients.open(&mut self.atom, connection, outbox),
             Input::Message { connection, bytes } => {
@@ -153,6 +172,10 @@ impl Simulation {
             Input::Stop => return Next::Stop,
         }
         self.send_outputs();
+        if let Some(share) = share {
+            self.shares.push(share);
+            self.shares_due_us = self.atom.next_due_us();
+        }
         Next::GoOn
     }
 

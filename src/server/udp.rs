@@ -2,16 +2,17 @@
 
 use tokio::net::UdpSocket;
 
-use super::inputs::{Input, Inputs, SimulationEnded};
+use super::inputs::{Input, Inputs, Share, SimulationEnded};
 
 /// Longest datagram that is taken (bytes); a longer one is ignored.
 pub const DATAGRAM_BYTES_MAX: usize = 1500;
 
-/// Reads datagrams until the simulation ends. Empty and overlong ones are ignored; one that finds the queue
-/// full is lost, as datagrams may be.
+/// Reads datagrams until the simulation ends. Empty and overlong ones are ignored; one that finds its
+/// share of the queue taken is lost, as datagrams may be.
 pub(super) async fn read(socket: UdpSocket, inputs: Inputs) -> SimulationEnded {
     // One byte more than allowed tells an overlong datagram from a full one.
     let mut buffer = [0; DATAGRAM_BYTES_MAX + 1];
+    let share = Share::of_datagrams();
     let mut lost: u64 = 0;
     loop {
         let (length, source) = match socket.recv_from(&mut buffer).await {
@@ -27,7 +28,7 @@ pub(super) async fn read(socket: UdpSocket, inputs: Inputs) -> SimulationEnded {
             tracing::debug!("datagram of {length} bytes from {source} ignored");
             continue;
         };
-        match inputs.offer(Input::Datagram { source, bytes: bytes.to_vec() }) {
+        match inputs.offer_within(&share, Input::Datagram { source, bytes: bytes.to_vec() }) {
             Ok(true) => {}
             Ok(false) => {
                 lost += 1;

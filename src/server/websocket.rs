@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::time::timeout;
 
 use super::clients::{self, ConnectionNumber, Outgoing};
-use super::inputs::{Input, Inputs, SimulationEnded};
+use super::inputs::{Input, Inputs, Share, SimulationEnded};
 
 /// Longest WebSocket message that is taken (bytes); a longer one closes its connection with 1009.
 pub const MESSAGE_BYTES_MAX: usize = 16 * 1024;
@@ -67,7 +67,7 @@ async fn serve(socket: WebSocket, websockets: WebSockets, place: OwnedSemaphoreP
     let WebSockets { inputs, numbers, mut stop, .. } = websockets;
     let connection = numbers.fetch_add(1, Ordering::Relaxed);
     let (outbox, waiting) = clients::outbox();
-    if inputs.post(Input::Opened { connection, outbox }).await.is_err() {
+    if inputs.post(Input::Opened { connection, outbox }).is_err() {
         return;
     }
     let (mut sink, stream) = socket.split();
@@ -78,7 +78,7 @@ async fn serve(socket: WebSocket, websockets: WebSockets, place: OwnedSemaphoreP
         _ = stop.wait_for(|stop| *stop) => Some((close_code::AWAY, "the simulator stops")),
     };
     // The ATOM learns at once; the client may take its time. An ended simulation needs no telling.
-    let _ = inputs.post(Input::Closed { connection }).await;
+    let _ = inputs.post(Input::Closed { connection });
     if let Some((code, reason)) = ending {
         tracing::debug!("WebSocket connection closed with {code}: {reason}");
         let frame = Message::Close(Some(CloseFrame { code, reason: reason.into() }));
@@ -91,11 +91,12 @@ async fn serve(socket: WebSocket, websockets: WebSockets, place: OwnedSemaphoreP
 
 /// Takes messages until the connection ends. Text, empty messages, pings and pongs are no messages to the ATOM.
 async fn read(mut stream: SplitStream<WebSocket>, connection: ConnectionNumber, inputs: &Inputs) -> Ending {
+    let share = Share::of_websocket();
     while let Some(frame) = stream.next().await {
         match frame {
             Ok(Message::Binary(bytes)) if !bytes.is_empty() => {
                 let message = Input::Message { connection, bytes: bytes.to_vec() };
-                if let Err(SimulationEnded) = inputs.post(message).await {
+                if let Err(SimulationEnded) = inputs.post_within(&share, message).await {
                     return Some((close_code::AWAY, "the simulator stops"));
                 }
             }

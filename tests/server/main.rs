@@ -1,0 +1,10 @@
+//! Whole-system tests of `atom-sim serve`: the real binary, real sockets on free ports, real clients.
+//! Every wait has a bound of its own.
+
+mod clients;
+mod examples;
+mod hostile;
+mod many;
+mod process;
+mod simulator;
+mod transports;
