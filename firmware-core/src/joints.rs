@@ -1,6 +1,6 @@
 //! The joints of the arm: the one table of limits, gains and signs that every check uses.
 //!
-//! Source: spec/controller.md (Power-up) and spec/protocol.md (Encodings) of firmware 5.1.
+//! Source: the limits of the robot description and the settings of controller firmware 5.1.
 
 /// Joints of the arm without the gripper, J1–J6.
 pub const ARM_JOINTS: usize = 6;

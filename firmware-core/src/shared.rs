@@ -12,9 +12,9 @@ use crate::motion::plan::Plan;
 use crate::motion::signal;
 use crate::platform::{ClientId, ImuSample};
 
-/// Messages the outgoing queue holds (spec/controller.md, Two sides).
+/// Messages the outgoing queue holds.
 pub const OUTBOX_CAPACITY: usize = 16;
-/// Samples the telemetry ring holds (spec/controller.md, Two sides).
+/// Samples the telemetry ring holds.
 pub const TELEMETRY_CAPACITY: usize = 512;
 /// STATE requests that can wait for a read; one more is answered from the last read.
 pub const STATE_REQUESTS: usize = 16;
@@ -192,7 +192,7 @@ impl State {
     }
 }
 
-/// The last reading of the joints, in wire encoding (spec/protocol.md, Encodings).
+/// The last reading of the joints, in wire encoding (see [`crate::units`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct JointState {
     /// J1–J6 all answered the last read.

@@ -1,6 +1,6 @@
 //! Raw servo values ↔ units of the interface.
 //!
-//! Source: spec/protocol.md, Encodings. Rounding is to the nearest, halves away from zero.
+//! As the API of controller firmware 5.1 has them. Rounding is to the nearest, halves away from zero.
 
 use crate::joints::{J6, TABLE};
 

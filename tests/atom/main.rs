@@ -2,6 +2,7 @@
 
 mod control_rights;
 mod determinism;
+mod end_effector;
 mod motion;
 mod power_up;
 mod requests;

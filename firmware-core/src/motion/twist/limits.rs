@@ -51,7 +51,8 @@ impl Bounds {
         let low_deg = self.low_deg.min(q_deg);
         let high_deg = self.high_deg.max(q_deg);
         let landed_deg = next_deg.clamp(low_deg, high_deg);
-        (landed_deg, if landed_deg == next_deg { v_dps } else { (landed_deg - q_deg) / dt_s })
+        // The step made, not the one wanted: a speed too small to move the goal is rest.
+        (landed_deg, (landed_deg - q_deg) / dt_s)
     }
 }
 
