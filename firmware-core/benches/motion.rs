@@ -2,7 +2,7 @@
 
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
-use firmware_core::joints::JOINTS;
+use firmware_core::joints::{JOINTS, TABLE};
 use firmware_core::motion::joint::{JointMotion, jog_step, track_step};
 use firmware_core::motion::plan::{Plan, crc32c, sample_bytes};
 use firmware_core::motion::signal::{Params, Signal};
@@ -26,7 +26,7 @@ fn jog(bencher: Bencher<'_, '_>) {
     let target_dps = [30.0, -20.0, 10.0, -30.0, 25.0, 15.0, 5.0];
     bencher.counter(ItemsCount::new(STEPS)).with_inputs(rest).bench_values(|mut motion| {
         for _ in 0..STEPS {
-            jog_step(&mut motion, black_box(&target_dps), JOINTS, DT_S);
+            jog_step(&mut motion, black_box(&target_dps), JOINTS, &TABLE, DT_S);
         }
         motion
     });
@@ -37,7 +37,7 @@ fn track(bencher: Bencher<'_, '_>) {
     let goal_deg = [40.0, -30.0, 20.0, -60.0, 90.0, 50.0, -5.0];
     bencher.counter(ItemsCount::new(STEPS)).with_inputs(rest).bench_values(|mut motion| {
         for _ in 0..STEPS {
-            track_step(&mut motion, black_box(&goal_deg), JOINTS, 60.0, false, DT_S);
+            track_step(&mut motion, black_box(&goal_deg), JOINTS, &TABLE, 60.0, false, DT_S);
         }
         motion
     });
@@ -75,7 +75,7 @@ fn plan_at(bencher: Bencher<'_, '_>, (cubic, joints): (bool, u8)) {
 #[divan::bench]
 fn plan_limits(bencher: Bencher<'_, '_>) {
     let plan = plan(false, 6);
-    bencher.counter(ItemsCount::new(SAMPLES)).bench(|| black_box(&plan).first_sample_outside_limits());
+    bencher.counter(ItemsCount::new(SAMPLES)).bench(|| black_box(&plan).first_sample_outside_limits(&TABLE));
 }
 
 /// The check of PLAN_END, of all samples.
@@ -99,7 +99,7 @@ fn signal(bencher: Bencher<'_, '_>, kind: u8) {
         amax_dps2: 1500.0,
         base_cdeg: [0, 0, -9000, 0, 0, 0],
     };
-    assert_eq!(params.validate(), Ok(()));
+    assert_eq!(params.validate(&TABLE), Ok(()));
     let signal = Signal::new(&params, &[0.0, 0.0, -80.0, 5.0, 0.0, 0.0]);
     bencher.counter(ItemsCount::new(STEPS)).bench(|| {
         for step in 0..STEPS {

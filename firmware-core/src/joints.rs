@@ -62,7 +62,10 @@ const fn joint(
 }
 
 /// J1–J6 and the gripper J7, in order of bus id (id = index + 1).
-pub const TABLE: [Joint; JOINTS] = [
+pub type JointTable = [Joint; JOINTS];
+
+/// The table of firmware 4.6 and later.
+pub const TABLE: JointTable = [
     joint(-165.0, 165.0, 400.0, -1, [32, 4, 16], (0, 3)),
     joint(-140.0, 140.0, 400.0, -1, [32, 4, 16], (20, 1)),
     joint(-150.0, 150.0, 400.0, 1, [32, 4, 16], (20, 1)),
@@ -79,6 +82,14 @@ pub const TABLE: [Joint; JOINTS] = [
         starting_force_and_dead_zone: None,
     },
 ];
+
+/// The table of a firmware in which J6 had other limits (°).
+pub const fn table_with_j6_limits(min_deg: f32, max_deg: f32) -> JointTable {
+    let mut table = TABLE;
+    table[J6].min_deg = min_deg;
+    table[J6].max_deg = max_deg;
+    table
+}
 
 /// Highest joint speed of any run (°/s).
 pub const SPEED_LIMIT_DPS: f32 = 90.0;

@@ -1,5 +1,6 @@
 //! A whole ATOM in virtual time: clients send, the arm moves, every reply is checked by value.
 
+mod api_levels;
 mod control_rights;
 mod determinism;
 mod end_effector;

@@ -3,8 +3,9 @@
 use super::gripper::Gripper;
 use super::multi_turn::{self, from_sign_magnitude, to_sign_magnitude};
 use crate::bus::{Bus, BusError, driver::id_of, registers};
-use crate::joints::{ARM_JOINTS, J6, J7, JOINTS};
+use crate::joints::{ARM_JOINTS, J6, J7, JOINTS, Joint};
 use crate::platform::ControlPort;
+use crate::protocol::ApiLevel;
 use crate::shared::JointState;
 use crate::units::STEPS_PER_TURN;
 
@@ -21,6 +22,13 @@ pub(super) enum Hold {
     /// The present goal where it is within 3° of the position, so that a loaded joint does not sag by its
     /// droop; else the position.
     Goals,
+}
+
+impl Hold {
+    /// How a resting arm is held: since API level 5.0 on its goals, before on its positions.
+    pub(super) fn at_rest(level: ApiLevel) -> Self {
+        if level.has_j7() { Self::Goals } else { Self::Measured }
+    }
 }
 
 /// The joints.
@@ -122,9 +130,13 @@ impl Arm {
     }
 
     /// Where a run starts: the goals the joints hold; a goal more than 3° from the position gives way to the
-    /// position. J7 always starts from its goal.
-    pub(super) fn start_steps(&self) -> [i32; JOINTS] {
-        core::array::from_fn(|joint| if joint == J7 { self.goal_steps[J7] } else { self.kept_goal(joint) })
+    /// position. Before API level 5.0 the positions. J7 always starts from its goal.
+    pub(super) fn start_steps(&self, level: ApiLevel) -> [i32; JOINTS] {
+        core::array::from_fn(|joint| match Hold::at_rest(level) {
+            _ if joint == J7 => self.goal_steps[J7],
+            Hold::Goals => self.kept_goal(joint),
+            Hold::Measured => self.position_steps[joint],
+        })
     }
 
     fn kept_goal(&self, joint: usize) -> i32 {
@@ -208,15 +220,19 @@ impl Arm {
         self.multi_turn_ready
     }
 
-    /// Finds the turn of J6 from its reading. While it is unknown J6's torque goes off.
-    pub(super) fn find_turn<P: ControlPort>(&mut self, bus: &mut Bus<'_, P>) -> Result<(), TurnUnknown> {
+    /// Finds the turn of `j6` from its reading. While it is unknown J6's torque goes off.
+    pub(super) fn find_turn<P: ControlPort>(
+        &mut self,
+        bus: &mut Bus<'_, P>,
+        j6: &Joint,
+    ) -> Result<(), TurnUnknown> {
         if self.turn_offset_steps.is_some() {
             return Ok(());
         }
         let ready = self.multi_turn_ready || self.set_up_multi_turn(bus);
         let mut raw = [0; 2];
         self.turn_offset_steps = if ready && bus.read(id_of(J6), registers::PRESENT, &mut raw).is_ok() {
-            multi_turn::offset_of(from_sign_magnitude(u16::from_le_bytes(raw)))
+            multi_turn::offset_of(from_sign_magnitude(u16::from_le_bytes(raw)), j6)
         } else {
             None
         };

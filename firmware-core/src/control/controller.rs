@@ -7,7 +7,7 @@ use super::idle::Idle;
 use super::stream_run::StreamRun;
 use super::timed_run::TimedRun;
 use crate::bus::{Bus, driver::id_of, registers};
-use crate::joints::J7;
+use crate::joints::{J6, J7};
 use crate::platform::{ControlPort, Mailbox};
 use crate::protocol::ApiLevel;
 use crate::shared::{Request, State, View};
@@ -200,12 +200,32 @@ impl Core {
         hold: Hold,
         context: &mut Context<'_, P, M>,
     ) -> bool {
-        self.turn_unknown = self.arm.find_turn(&mut context.bus).is_err();
+        self.turn_unknown = self.arm.find_turn(&mut context.bus, &context.level.table()[J6]).is_err();
         let held = !self.turn_unknown && self.arm.hold(&mut context.bus, hold).is_ok();
         self.read_at_us = context.now_us();
         self.progress_permille = 0;
         self.state = if held { State::Holding } else { State::Error };
         held
+    }
+
+    /// A run has come to its end: the joints keep their goals, before API level 5.0 they take their positions.
+    pub(super) fn come_to_rest<P: ControlPort, M: Mailbox>(&mut self, context: &mut Context<'_, P, M>) {
+        match Hold::at_rest(context.level) {
+            Hold::Goals => {
+                let stopped = Arm::stop_moving(&mut context.bus).is_ok();
+                self.state = if stopped { State::Holding } else { State::Error };
+            }
+            Hold::Measured => {
+                self.hold(Hold::Measured, context);
+            }
+        }
+    }
+
+    /// Moves the gripper as the latest GRIPPER message of API level 4.6 asks.
+    pub(super) fn move_gripper<P: ControlPort, M: Mailbox>(&mut self, context: &mut Context<'_, P, M>) {
+        if let Some(goal) = context.mailbox.with(|shared| shared.gripper_goal.take()) {
+            self.arm.drive_gripper(&mut context.bus, goal);
+        }
     }
 
     fn step_ota<P: ControlPort, M: Mailbox>(&mut self, context: &mut Context<'_, P, M>) -> Step {

@@ -4,6 +4,8 @@ use super::arm::{Arm, wire};
 use crate::bus::{Bus, BusError, driver::id_of, registers};
 use crate::joints::{J7, TABLE};
 use crate::platform::ControlPort;
+use crate::protocol::stream::opening_to_steps;
+use crate::shared::GripperGoal;
 
 /// Missed reads in a row after which J7 is gone.
 const MISSES_MAX: u8 = 5;
@@ -70,6 +72,27 @@ impl Arm {
             bus.write_checked(id_of(J7), registers::MOVE_BLOCK, &[0, g0, g1, 0, 0, s0, s1], 1..3).is_ok();
         if self.gripper.count_read(taken) {
             self.forget_gripper();
+        }
+    }
+
+    /// GRIPPER of API level 4.6: an opening, or torque off until the next opening. A failure counts as a missed
+    /// read.
+    pub(super) fn drive_gripper<P: ControlPort>(&mut self, bus: &mut Bus<'_, P>, goal: GripperGoal) {
+        if !self.gripper.found() {
+            return;
+        }
+        let torque = match goal {
+            GripperGoal::Opening { permille } => {
+                self.set_goal(J7, i32::from(opening_to_steps(permille)));
+                1
+            }
+            GripperGoal::TorqueOff => 0,
+        };
+        let taken = bus.write_verified(id_of(J7), registers::TORQUE_ENABLE, &[torque]).is_ok();
+        if self.gripper.count_read(taken) {
+            self.forget_gripper();
+        } else if torque == 1 {
+            self.hold_gripper(bus);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Between runs: takes requests, reads the joints for subscribers, looks for J7, slow reads.
 
-use super::arm::{Arm, Hold};
+use super::arm::Hold;
 use super::context::Context;
 use super::controller::{Core, Phase, Step};
 use super::start;
@@ -41,6 +41,7 @@ impl Idle {
             core.read(context);
             context.answer_state_requests(&core.arm);
         }
+        core.move_gripper(context);
         if let Some(request) = core.take_request(context) {
             let step = self.serve(request, core, context);
             core.working = false;
@@ -50,7 +51,10 @@ impl Idle {
         let now_us = context.now_us();
         if self.stop_moving_at_us.is_some_and(|at_us| at_us <= now_us) {
             self.stop_moving_at_us = None;
-            if Arm::stop_moving(&mut context.bus).is_err() {
+            let was_error = core.state == State::Error;
+            core.come_to_rest(context);
+            if was_error {
+                // Only HOLD and the button leave error.
                 core.state = State::Error;
             }
         }
@@ -105,7 +109,7 @@ impl Idle {
         match request {
             Request::Hold(client) => {
                 self.stop_moving_at_us = None;
-                let held = core.hold(Hold::Goals, context);
+                let held = core.hold(Hold::at_rest(context.level), context);
                 if let Some(client) = client {
                     context.ack(client, codes::HOLD, if held { 0 } else { codes::NO_REPLY });
                 }

@@ -9,8 +9,8 @@ use super::timed_run::{Motion, TimedRun};
 use crate::joints::{ARM_JOINTS, JOINTS};
 use crate::motion::min_jerk;
 use crate::motion::signal::{self, Signal};
-use crate::platform::{ClientId, ControlPort, Mailbox, Transport};
-use crate::protocol::codes;
+use crate::platform::{ClientId, ControlPort, Mailbox};
+use crate::protocol::{ApiLevel, codes};
 use crate::shared::{JointValues, PlayParams, State, StreamCommand};
 use crate::units::{deg_to_steps, steps_to_deg};
 
@@ -59,8 +59,7 @@ pub(super) fn move_to<P: ControlPort, M: Mailbox>(
     context: &mut Context<'_, P, M>,
 ) -> Step {
     let accepted = check_move_to(goal, duration_ms, core, context);
-    // TELEM of a MOVE_TO goes to UDP clients only: a page watches the STREAM.
-    let sent = client.transport == Transport::Udp;
+    let sent = context.level.sends_move_telemetry(client.transport);
     begin(client, codes::MOVE_TO, State::Moving, accepted, sent, core, context)
 }
 
@@ -73,7 +72,7 @@ fn check_move_to<P: ControlPort, M: Mailbox>(
     let n = goal.n;
     check_gripper(n, core)?;
     check_answers(core, context)?;
-    let start_deg = start_deg(core);
+    let start_deg = start_deg(core, context.level);
     let shortest_s = min_jerk::shortest_duration_s(&start_deg[..n], &goal.values[..n]);
     let duration_s = match duration_ms {
         0 => shortest_s,
@@ -103,17 +102,18 @@ fn check_play<P: ControlPort, M: Mailbox>(
     context: &mut Context<'_, P, M>,
 ) -> Result<Accepted, Refusal> {
     check_rate(params)?;
+    let table = context.level.table();
     let (valid, n, first, outside, duration_us) = context.mailbox.with(|shared| {
         let plan = &shared.plan;
         let first = plan.first_reference();
-        (plan.is_valid(), plan.joints(), first, plan.first_sample_outside_limits(), plan.duration_us())
+        (plan.is_valid(), plan.joints(), first, plan.first_sample_outside_limits(table), plan.duration_us())
     });
     if !valid {
         return Err(Refusal::status(codes::REFUSED));
     }
     check_gripper(n, core)?;
     check_answers(core, context)?;
-    let start_steps = core.arm.start_steps();
+    let start_steps = core.arm.start_steps(context.level);
     for joint in 0..n {
         let error_steps = start_steps[joint] - i32::from(first[joint]);
         if error_steps.unsigned_abs() > u32::from(params.start_tolerance_steps) {
@@ -147,8 +147,8 @@ fn check_play_signal<P: ControlPort, M: Mailbox>(
     check_rate(params)?;
     check_answers(core, context)?;
     let mut start = [0.0; ARM_JOINTS];
-    start.copy_from_slice(&start_deg(core)[..ARM_JOINTS]);
-    if let Err((joint, refusal)) = signal.validate_start(&start) {
+    start.copy_from_slice(&start_deg(core, context.level)[..ARM_JOINTS]);
+    if let Err((joint, refusal)) = signal.validate_start(&start, context.level.table()) {
         return Err(Refusal::not_at_start(refusal.ack_status(), joint, 0));
     }
     Ok(Accepted { motion: Motion::Signal(Signal::new(&signal, &start)), n: ARM_JOINTS, params })
@@ -169,8 +169,8 @@ fn check_answers<P: ControlPort, M: Mailbox>(
     if core.read(context).whole_arm() { Ok(()) } else { Err(Refusal::silent()) }
 }
 
-fn start_deg(core: &Core) -> [f32; JOINTS] {
-    let start_steps = core.arm.start_steps();
+fn start_deg(core: &Core, level: ApiLevel) -> [f32; JOINTS] {
+    let start_steps = core.arm.start_steps(level);
     core::array::from_fn(|joint| steps_to_deg(joint, start_steps[joint]))
 }
 
@@ -200,7 +200,7 @@ fn begin<P: ControlPort, M: Mailbox>(
     context.ack(client, code, 0);
     core.state = state;
     core.progress_permille = 0;
-    let start_steps = core.arm.start_steps();
+    let start_steps = core.arm.start_steps(context.level);
     let Accepted { motion, n, params } = accepted;
     if core.arm.prepare_run(&mut context.bus, &start_steps, n, params.speed_cap_sps).is_err() {
         core.hold(Hold::Measured, context);
@@ -229,8 +229,8 @@ pub(super) fn stream<P: ControlPort, M: Mailbox>(
         return Step::Wake(context.now_us());
     }
     core.state = state;
-    let start_steps = core.arm.start_steps();
-    let n = core.arm.n();
+    let start_steps = core.arm.start_steps(context.level);
+    let n = context.level.joints(core.arm.n());
     if core.arm.prepare_run(&mut context.bus, &start_steps, n, MOVE_PARAMS.speed_cap_sps).is_err() {
         core.hold(Hold::Measured, context);
         core.state = State::Error;

@@ -7,7 +7,7 @@ use super::idle::Idle;
 use super::pacing::{Outcome, Pacing};
 use super::start::MOVE_PARAMS;
 use super::timed_run::MISSING_CYCLES_MAX;
-use crate::joints::{ARM_JOINTS, J7, JOINTS};
+use crate::joints::{ARM_JOINTS, J7, JOINTS, TABLE};
 use crate::kinematics::Tcp;
 use crate::motion::joint::{JointMotion, at_rest, jog_step, track_step};
 use crate::motion::twist::{TwistCommand, TwistController};
@@ -82,12 +82,13 @@ impl StreamRun {
         if let Some(stream) = stream {
             self.move_on(&stream.command, stopping, now_us, core, context);
         }
-        let n = core.arm.n();
+        let n = context.level.joints(core.arm.n());
         context.bus.port.computed(Work::Cycle);
         let goals_steps = core::array::from_fn(|joint| deg_to_steps(joint, self.motion.q_deg[joint]));
         core.arm.write_goals(&mut context.bus, &goals_steps, n);
         let answered = core.read(context);
         context.answer_state_requests(&core.arm);
+        core.move_gripper(context);
         core.slow_read(context);
         if let Err(outcome) = self.check(answered, core) {
             core.hold(Hold::Measured, context);
@@ -116,19 +117,20 @@ impl StreamRun {
         let since_us = self.goals_at_us.map_or(PERIOD_US, |at_us| now_us - at_us);
         self.goals_at_us = Some(now_us);
         let dt_s = since_us.clamp(*DT_US.start(), *DT_US.end()) as f32 * 1e-6;
-        let n = core.arm.n();
+        let n = context.level.joints(core.arm.n());
         match command {
             StreamCommand::Joints(velocity) => {
                 core.state = State::Jogging;
                 self.enter(Mode::Joints);
                 let target_dps = if stopping { [0.0; JOINTS] } else { velocity.values };
-                jog_step(&mut self.motion, &target_dps, n, dt_s);
+                jog_step(&mut self.motion, &target_dps, n, context.level.table(), dt_s);
             }
             StreamCommand::Track { goal, vmax_dps } => {
                 core.state = State::Tracking;
                 self.enter(Mode::Track);
                 let goal_deg = self.track_goal(goal);
-                track_step(&mut self.motion, &goal_deg, n, *vmax_dps, stopping, dt_s);
+                let table = context.level.table();
+                track_step(&mut self.motion, &goal_deg, n, table, *vmax_dps, stopping, dt_s);
             }
             StreamCommand::Twist { tool, linear_mm_s, angular_rad_s, j7_dps, speed_cap_dps } => {
                 core.state = State::Jogging;
@@ -180,7 +182,7 @@ impl StreamRun {
         target_dps[J7] = j7_dps;
         let mut motion = JointMotion { v_dps: [0.0; JOINTS], ..self.motion };
         motion.v_dps[J7] = self.motion.v_dps[J7];
-        jog_step(&mut motion, &target_dps, n, dt_s);
+        jog_step(&mut motion, &target_dps, n, &TABLE, dt_s);
         self.motion.q_deg[J7] = motion.q_deg[J7];
         self.motion.v_dps[J7] = motion.v_dps[J7];
     }

@@ -1,6 +1,6 @@
 //! PLAY, PLAY_SIGNAL and MOVE_TO: one cycle per period along a motion that is known from the start.
 
-use super::arm::{Answered, Arm, Hold, wire};
+use super::arm::{Answered, Hold, wire};
 use super::context::Context;
 use super::controller::{Core, Phase, Step};
 use super::idle::Idle;
@@ -147,6 +147,7 @@ impl TimedRun {
         core.arm.write_goals(&mut context.bus, &targets.cmd, self.n);
         let answered = core.read(context);
         context.answer_state_requests_in_run(core.state, &core.arm);
+        core.move_gripper(context);
         core.slow_read(context);
         self.record(t_us, &targets, answered, core, context);
         self.check(&targets, answered, core)?;
@@ -201,8 +202,7 @@ impl TimedRun {
     ) -> Step {
         match outcome {
             Outcome::Done => {
-                let stopped = Arm::stop_moving(&mut context.bus).is_ok();
-                core.state = if stopped { State::Holding } else { State::Error };
+                core.come_to_rest(context);
             }
             // Holding, or error if the hold finds a silent servo.
             Outcome::Stopped => {

@@ -3,7 +3,7 @@
 //! No input panics. A target that is not finite asks for rest, a step time outside (0, 1] s makes no step,
 //! and a joint whose own goal is not finite stays where it is.
 
-use crate::joints::{JOINTS, Joint, SPEED_LIMIT_DPS, TABLE};
+use crate::joints::{JOINTS, Joint, JointTable, SPEED_LIMIT_DPS};
 
 /// Highest joint speed of JOG (°/s).
 pub const JOG_SPEED_DPS: f32 = 30.0;
@@ -90,15 +90,21 @@ fn approach(v_dps: f32, target_dps: f32, change_dps: f32) -> f32 {
     target_dps.clamp(v_dps - change_dps, v_dps + change_dps)
 }
 
-/// One step of JOG frame 0 for the first `n` joints toward the speeds `target_dps`.
+/// One step of JOG frame 0 for the first `n` joints of `table` toward the speeds `target_dps`.
 ///
 /// Targets are clamped to ±30 °/s, and to what can still stop at the limits less the margin. A joint faster
 /// than 30 °/s, handed over from TRACK or the TCP, brakes at its own acceleration limit.
-pub fn jog_step(motion: &mut JointMotion, target_dps: &[f32; JOINTS], n: usize, dt_s: f32) {
+pub fn jog_step(
+    motion: &mut JointMotion,
+    target_dps: &[f32; JOINTS],
+    n: usize,
+    table: &JointTable,
+    dt_s: f32,
+) {
     if !is_step(dt_s) {
         return;
     }
-    for (index, joint) in TABLE.iter().enumerate().take(n) {
+    for (index, joint) in table.iter().enumerate().take(n) {
         let (q_deg, v_dps) = (&mut motion.q_deg[index], &mut motion.v_dps[index]);
         if !is_ready(*q_deg, v_dps) {
             continue;
@@ -114,12 +120,13 @@ pub fn jog_step(motion: &mut JointMotion, target_dps: &[f32; JOINTS], n: usize, 
     }
 }
 
-/// One step of TRACK for the first `n` joints toward `goal_deg`, each at up to `vmax_dps` (0 to 90 °/s,
+/// One step of TRACK for the first `n` joints of `table` toward `goal_deg`, each at up to `vmax_dps` (0 to 90 °/s,
 /// clamped; NaN is 0); with `stopping` they brake to rest. Goals are clamped to the limits less the margin.
 pub fn track_step(
     motion: &mut JointMotion,
     goal_deg: &[f32; JOINTS],
     n: usize,
+    table: &JointTable,
     vmax_dps: f32,
     stopping: bool,
     dt_s: f32,
@@ -128,7 +135,7 @@ pub fn track_step(
         return;
     }
     let vmax_dps = if vmax_dps > 0.0 { vmax_dps.min(SPEED_LIMIT_DPS) } else { 0.0 };
-    for (index, joint) in TABLE.iter().enumerate().take(n) {
+    for (index, joint) in table.iter().enumerate().take(n) {
         let (q_deg, v_dps) = (&mut motion.q_deg[index], &mut motion.v_dps[index]);
         if !is_ready(*q_deg, v_dps) {
             continue;

@@ -1,7 +1,6 @@
 //! Minimum-jerk moves: position over time, the shortest duration, and which goals are allowed.
 
-use crate::joints::{SPEED_LIMIT_DPS, TABLE};
-use crate::protocol::ApiLevel;
+use crate::joints::{Joint, JointTable, SPEED_LIMIT_DPS, TABLE};
 use crate::shared::JointValues;
 
 /// Peak speed of a move of distance d in time T, in d/T.
@@ -31,8 +30,9 @@ pub fn shortest_duration_s(start_deg: &[f32], goal_deg: &[f32]) -> f32 {
     })
 }
 
-/// The first joint (index) whose goal (°) is not inside its limits less the margin, as API level `level` has
-/// them; NaN is not inside. `goal.n` is at most 7.
-pub fn first_joint_outside(goal: &JointValues, level: ApiLevel) -> Option<usize> {
-    (0..goal.n).find(|joint| !level.goal_range_deg(*joint).contains(&goal.values[*joint]))
+/// The first joint (index) whose goal (°) is not inside its limits of `table` less the margin; NaN is not
+/// inside. `goal.n` is at most 7.
+pub fn first_joint_outside(goal: &JointValues, table: &JointTable) -> Option<usize> {
+    let inside = |joint: &Joint, goal_deg| (joint.min_goal_deg()..=joint.max_goal_deg()).contains(goal_deg);
+    goal.values[..goal.n].iter().zip(table).position(|(goal_deg, joint)| !inside(joint, goal_deg))
 }

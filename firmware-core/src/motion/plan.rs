@@ -5,7 +5,7 @@ use core::fmt;
 
 use crc::{CRC_32_ISCSI, Crc, Table};
 
-use crate::joints::{ARM_JOINTS, J6, JOINTS, TABLE};
+use crate::joints::{ARM_JOINTS, J6, JOINTS, JointTable};
 use crate::units::{STEPS_PER_TURN, steps_to_deg};
 
 /// CRC-32C (Castagnoli) with one table of 256 words: a whole plan in a few milliseconds on the
@@ -206,12 +206,12 @@ impl Plan {
         self.sample(0).1
     }
 
-    /// The lowest joint (index) with a cmd or ref sample outside its limits, which count without the margin.
-    pub fn first_sample_outside_limits(&self) -> Option<usize> {
+    /// The lowest joint (index) with a cmd or ref sample outside its limits of `table`, which count without the margin.
+    pub fn first_sample_outside_limits(&self, table: &JointTable) -> Option<usize> {
         // One pass over the samples: a bit per joint found outside.
         let outside = self.bytes.chunks_exact(2).enumerate().fold(0_u8, |outside, (k, pair)| {
             let joint = k % self.joints;
-            let limits = &TABLE[joint];
+            let limits = &table[joint];
             let deg = steps_to_deg(joint, i32::from(u16::from_le_bytes([pair[0], pair[1]])));
             outside | u8::from(!(limits.min_deg..=limits.max_deg).contains(&deg)) << joint
         });

@@ -3,7 +3,7 @@
 use core::f32::consts::TAU;
 use core::fmt;
 
-use crate::joints::{ARM_JOINTS, Joint, TABLE};
+use crate::joints::{ARM_JOINTS, Joint, JointTable};
 use crate::math::{exp, ln, sin};
 use crate::motion::min_jerk;
 use crate::protocol::layout::{Fields, Reader, Writer};
@@ -178,7 +178,7 @@ impl Params {
     ///
     /// # Errors
     /// The first check that fails, of [`Refusal::Joint`] to [`Refusal::Base`].
-    pub fn validate(&self) -> Result<(), Refusal> {
+    pub fn validate(&self, table: &JointTable) -> Result<(), Refusal> {
         let check = |passes: bool, refusal| if passes { Ok(()) } else { Err(refusal) };
         check((1..=ARM_JOINTS).contains(&usize::from(self.joint)), Refusal::Joint)?;
         let kind = self.kind().ok_or(Refusal::Kind)?;
@@ -187,15 +187,15 @@ impl Params {
         check(self.vmax_dps > 0.0 && self.vmax_dps <= 150.0, Refusal::Speed)?;
         let ramp_s = 2.0 * self.amp_deg / self.vmax_dps;
         check(kind == Kind::Chirp || ramp_s <= self.duration_s / 8.0, Refusal::Speed)?;
-        let accel_limit = TABLE[self.index()].accel_limit_dps2;
+        let accel_limit = table[self.index()].accel_limit_dps2;
         check(self.amax_dps2 > 0.0 && self.amax_dps2 <= accel_limit, Refusal::Acceleration)?;
         let rising = 0.0 < self.f0_hz && self.f0_hz < self.f1_hz && self.f1_hz <= 20.0;
         check(kind == Kind::Steps || rising, Refusal::Frequencies)?;
         let inside = (0..ARM_JOINTS).all(|joint| {
             let swing_deg = if joint == self.index() { self.amp_deg } else { 0.0 };
             let base_deg = self.base_deg(joint);
-            base_deg - swing_deg >= lowest_deg(&TABLE[joint])
-                && base_deg + swing_deg <= highest_deg(&TABLE[joint])
+            base_deg - swing_deg >= lowest_deg(&table[joint])
+                && base_deg + swing_deg <= highest_deg(&table[joint])
         });
         check(inside, Refusal::Base)
     }
@@ -204,9 +204,13 @@ impl Params {
     ///
     /// # Errors
     /// The joint (index) and [`Refusal::Start`] or [`Refusal::StartDistance`].
-    pub fn validate_start(&self, start_deg: &[f32; ARM_JOINTS]) -> Result<(), (usize, Refusal)> {
+    pub fn validate_start(
+        &self,
+        start_deg: &[f32; ARM_JOINTS],
+        table: &JointTable,
+    ) -> Result<(), (usize, Refusal)> {
         for (joint, deg) in start_deg.iter().enumerate() {
-            let limits = &TABLE[joint];
+            let limits = &table[joint];
             if !(lowest_deg(limits)..=highest_deg(limits)).contains(deg) {
                 return Err((joint, Refusal::Start));
             }

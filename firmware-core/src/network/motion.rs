@@ -39,7 +39,7 @@ impl Network {
         message: &mut Message<'_, impl NetworkPort>,
     ) -> Result<(), i8> {
         idle(message.activity)?;
-        signal.validate().map_err(Refusal::ack_status)?;
+        signal.validate(message.level.table()).map_err(Refusal::ack_status)?;
         self.post_run(message, Request::PlaySignal { client: message.from, params, signal });
         Ok(())
     }
@@ -155,7 +155,8 @@ fn gripper_for(joints: WireJoints, message: &mut Message<'_, impl NetworkPort>) 
 
 /// Every goal is inside its limits less the margin.
 fn inside_limits(goal: &JointValues, level: ApiLevel) -> Result<(), i8> {
-    min_jerk::first_joint_outside(goal, level).map_or(Ok(()), |joint| Err(codes::outside_limits(joint)))
+    min_jerk::first_joint_outside(goal, level.table())
+        .map_or(Ok(()), |joint| Err(codes::outside_limits(joint)))
 }
 
 fn joint_values(joints: WireJoints, units: f32) -> JointValues {

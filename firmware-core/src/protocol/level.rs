@@ -1,6 +1,6 @@
 //! API levels: firmware generations that clients know, and what differs between them.
 
-use crate::joints::{ARM_JOINTS, J6, JOINTS, TABLE};
+use crate::joints::{ARM_JOINTS, JOINTS, JointTable, TABLE, table_with_j6_limits};
 use crate::platform::Transport;
 
 /// A generation of the controller firmware's API.
@@ -113,23 +113,15 @@ impl ApiLevel {
         if self.has_j7() && n == JOINTS { JOINTS } else { ARM_JOINTS }
     }
 
-    /// Lower and upper limit (°) of joint `joint` (index, 0 = J1): those of the joint table, but J6 had other
-    /// limits before it went past one turn.
-    pub fn limits_deg(self, joint: usize) -> (f32, f32) {
-        let row = &TABLE[joint];
+    /// The joints as this firmware knew them: J6 had other limits before it went past one turn.
+    pub fn table(self) -> &'static JointTable {
+        static J6_ONE_TURN: JointTable = table_with_j6_limits(-180.0, 180.0);
+        static J6_NARROW: JointTable = table_with_j6_limits(-135.0, 135.0);
+        static J6_PAST_ONE_TURN: JointTable = TABLE;
         match self {
-            Self::V4_1 | Self::V4_2 if joint == J6 => (-180.0, 180.0),
-            Self::V4_4 if joint == J6 => (-135.0, 135.0),
-            Self::V4_1 | Self::V4_2 | Self::V4_4 | Self::V4_6 | Self::V5_0 | Self::V5_1 => {
-                (row.min_deg, row.max_deg)
-            }
+            Self::V4_1 | Self::V4_2 => &J6_ONE_TURN,
+            Self::V4_4 => &J6_NARROW,
+            Self::V4_6 | Self::V5_0 | Self::V5_1 => &J6_PAST_ONE_TURN,
         }
-    }
-
-    /// Goals (°) of joint `joint` (index) that MOVE_TO and TRACK accept: its limits less its margin.
-    pub fn goal_range_deg(self, joint: usize) -> core::ops::RangeInclusive<f32> {
-        let (min_deg, max_deg) = self.limits_deg(joint);
-        let margin_deg = TABLE[joint].margin_deg;
-        min_deg + margin_deg..=max_deg - margin_deg
     }
 }

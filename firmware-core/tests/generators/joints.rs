@@ -8,7 +8,6 @@ use firmware_core::motion::joint::{
     JOG_ACCEL_DPS2, JOG_SPEED_DPS, JointMotion, at_rest, jog_step, stoppable_speed_dps, track_step,
 };
 use firmware_core::motion::min_jerk;
-use firmware_core::protocol::ApiLevel;
 use firmware_core::shared::JointValues;
 use proptest::array::uniform7;
 use proptest::num::f32::ANY;
@@ -87,7 +86,7 @@ proptest! {
         for target_dps in targets {
             for _ in 0..200 {
                 let before = now;
-                jog_step(&mut now, &target_dps, JOINTS, dt_s);
+                jog_step(&mut now, &target_dps, JOINTS, &TABLE, dt_s);
                 check_step(&before, &now, JOG_SPEED_DPS, |_| JOG_ACCEL_DPS2, None, dt_s);
             }
         }
@@ -106,7 +105,7 @@ proptest! {
             });
             for _ in 0..200 {
                 let before = now;
-                track_step(&mut now, &goal_deg, JOINTS, vmax_dps, stopping, dt_s);
+                track_step(&mut now, &goal_deg, JOINTS, &TABLE, vmax_dps, stopping, dt_s);
                 let accel = |joint: usize| TABLE[joint].accel_limit_dps2;
                 check_step(&before, &now, SPEED_LIMIT_DPS, accel, Some(&landing), dt_s);
             }
@@ -123,9 +122,9 @@ proptest! {
         for (wanted, jogs, dt_s) in steps {
             let before = now;
             if jogs {
-                jog_step(&mut now, &wanted, JOINTS, dt_s);
+                jog_step(&mut now, &wanted, JOINTS, &TABLE, dt_s);
             } else {
-                track_step(&mut now, &wanted, JOINTS, 200.0, false, dt_s);
+                track_step(&mut now, &wanted, JOINTS, &TABLE, 200.0, false, dt_s);
             }
             for joint in 0..JOINTS {
                 let (low_deg, high_deg) = range(joint, before.q_deg[joint]);
@@ -140,7 +139,7 @@ proptest! {
         let mut now = motion(q_deg, [0.0; JOINTS]);
         // 400° at 90 °/s and two ramps of 90/400 s.
         for _ in 0..(5.5 / dt_s) as u32 {
-            track_step(&mut now, &goal_deg, JOINTS, 90.0, false, dt_s);
+            track_step(&mut now, &goal_deg, JOINTS, &TABLE, 90.0, false, dt_s);
         }
         for joint in 0..JOINTS {
             let allowed = goal_deg[joint].clamp(TABLE[joint].min_goal_deg(), TABLE[joint].max_goal_deg());
@@ -158,7 +157,7 @@ proptest! {
         let braking_s = v_dps.iter().zip(&TABLE).map(|(v_dps, joint)| v_dps.abs() / joint.accel_limit_dps2);
         let slowest_s = braking_s.fold(0.0, f32::max);
         let mut step = || {
-            track_step(&mut now, &[100.0; JOINTS], JOINTS, 90.0, true, dt_s);
+            track_step(&mut now, &[100.0; JOINTS], JOINTS, &TABLE, 90.0, true, dt_s);
             at_rest(&now, JOINTS)
         };
         let steps = (slowest_s / dt_s) as u32;
@@ -173,8 +172,8 @@ proptest! {
     fn joints_past_n_do_not_change(q_deg in poses(), v_dps in uniform7(-90.0_f32..90.0), n in 0..JOINTS) {
         let before = motion(q_deg, v_dps);
         let (mut jogged, mut tracked) = (before, before);
-        jog_step(&mut jogged, &[30.0; JOINTS], n, 0.002);
-        track_step(&mut tracked, &[0.0; JOINTS], n, 90.0, false, 0.002);
+        jog_step(&mut jogged, &[30.0; JOINTS], n, &TABLE, 0.002);
+        track_step(&mut tracked, &[0.0; JOINTS], n, &TABLE, 90.0, false, 0.002);
         for now in [jogged, tracked] {
             prop_assert_eq!(&now.q_deg[n..], &before.q_deg[n..]);
             prop_assert_eq!(&now.v_dps[n..], &before.v_dps[n..]);
@@ -207,8 +206,8 @@ proptest! {
         let dt_s = if short { 0.002 } else { dt_s };
         let before = motion(q_deg, v_dps);
         let (mut jogged, mut tracked) = (before, before);
-        jog_step(&mut jogged, &wanted, JOINTS, dt_s);
-        track_step(&mut tracked, &wanted, JOINTS, vmax_dps, stopping, dt_s);
+        jog_step(&mut jogged, &wanted, JOINTS, &TABLE, dt_s);
+        track_step(&mut tracked, &wanted, JOINTS, &TABLE, vmax_dps, stopping, dt_s);
         for now in [jogged, tracked] {
             for joint in 0..JOINTS {
                 let (q, before_q) = (now.q_deg[joint], before.q_deg[joint]);
@@ -227,7 +226,7 @@ proptest! {
             let limits = &TABLE[*joint];
             !(limits.min_goal_deg()..=limits.max_goal_deg()).contains(&wanted[*joint])
         };
-        let found = min_jerk::first_joint_outside(&goal, ApiLevel::default());
+        let found = min_jerk::first_joint_outside(&goal, &TABLE);
         prop_assert_eq!(found, (0..JOINTS).find(outside));
     }
 
@@ -254,20 +253,20 @@ fn what_is_not_a_number_moves_no_joint_at_rest() {
     let rest = motion([10.0, 20.0, -30.0, 40.0, 50.0, -60.0, -20.0], [0.0; JOINTS]);
     for wrong in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         let mut now = rest;
-        jog_step(&mut now, &[wrong; JOINTS], JOINTS, 0.002);
-        track_step(&mut now, &[wrong; JOINTS], JOINTS, 90.0, false, 0.002);
-        jog_step(&mut now, &[30.0; JOINTS], JOINTS, wrong);
-        track_step(&mut now, &[0.0; JOINTS], JOINTS, 90.0, false, wrong);
+        jog_step(&mut now, &[wrong; JOINTS], JOINTS, &TABLE, 0.002);
+        track_step(&mut now, &[wrong; JOINTS], JOINTS, &TABLE, 90.0, false, 0.002);
+        jog_step(&mut now, &[30.0; JOINTS], JOINTS, &TABLE, wrong);
+        track_step(&mut now, &[0.0; JOINTS], JOINTS, &TABLE, 90.0, false, wrong);
         assert_eq!(now, rest, "{wrong}");
     }
     for vmax_dps in [f32::NAN, f32::NEG_INFINITY, -20.0, 0.0] {
         let mut now = rest;
-        track_step(&mut now, &[0.0; JOINTS], JOINTS, vmax_dps, false, 0.002);
+        track_step(&mut now, &[0.0; JOINTS], JOINTS, &TABLE, vmax_dps, false, 0.002);
         assert_eq!(now, rest, "top speed {vmax_dps}");
     }
     for dt_s in [0.0, -0.002, 1.01] {
         let mut now = rest;
-        jog_step(&mut now, &[30.0; JOINTS], JOINTS, dt_s);
+        jog_step(&mut now, &[30.0; JOINTS], JOINTS, &TABLE, dt_s);
         assert_eq!(now, rest, "a step of {dt_s} s");
     }
 }
@@ -275,10 +274,10 @@ fn what_is_not_a_number_moves_no_joint_at_rest() {
 #[test]
 fn a_joint_moving_when_its_target_is_lost_brakes_like_at_rest() {
     let mut now = motion([0.0; JOINTS], [20.0; JOINTS]);
-    jog_step(&mut now, &[f32::NAN; JOINTS], 1, 0.002);
+    jog_step(&mut now, &[f32::NAN; JOINTS], 1, &TABLE, 0.002);
     assert!((now.v_dps[0] - 19.6).abs() < 1e-5, "200 °/s² for 2 ms: {}", now.v_dps[0]);
     let mut now = motion([0.0; JOINTS], [20.0; JOINTS]);
-    track_step(&mut now, &[f32::NAN; JOINTS], 1, 90.0, false, 0.002);
+    track_step(&mut now, &[f32::NAN; JOINTS], 1, &TABLE, 90.0, false, 0.002);
     assert!((now.v_dps[0] - 19.2).abs() < 1e-5, "400 °/s² for 2 ms: {}", now.v_dps[0]);
 }
 
@@ -287,11 +286,11 @@ fn a_joint_faster_than_a_jog_brakes_at_its_own_limit_until_it_is_not() {
     let mut now = motion([0.0; JOINTS], [0.0; JOINTS]);
     now.v_dps[0] = 60.0;
     now.v_dps[3] = -60.0;
-    jog_step(&mut now, &[0.0; JOINTS], JOINTS, 0.002);
+    jog_step(&mut now, &[0.0; JOINTS], JOINTS, &TABLE, 0.002);
     assert!((now.v_dps[0] - 59.2).abs() < 1e-4, "J1 brakes at 400 °/s²: {}", now.v_dps[0]);
     assert!((now.v_dps[3] + 56.0).abs() < 1e-4, "J4 brakes at 2000 °/s²: {}", now.v_dps[3]);
     now.v_dps[0] = 30.0;
-    jog_step(&mut now, &[0.0; JOINTS], JOINTS, 0.002);
+    jog_step(&mut now, &[0.0; JOINTS], JOINTS, &TABLE, 0.002);
     assert!((now.v_dps[0] - 29.6).abs() < 1e-4, "at 30 °/s JOG's 200 °/s² hold: {}", now.v_dps[0]);
 }
 

@@ -198,7 +198,7 @@ fn seven_joint_samples_carry_the_gripper_and_six_joint_samples_do_not() {
 fn the_lowest_joint_outside_its_limits_is_named_in_cmd_as_in_ref() {
     let pose = [2048, 2048, 2048, 2048, 2048, 2048, 1800];
     let home = (pose, pose);
-    assert_eq!(uploaded(&[home; 3], 100, false, 7).first_sample_outside_limits(), None);
+    assert_eq!(uploaded(&[home; 3], 100, false, 7).first_sample_outside_limits(&TABLE), None);
     for joint in 0..JOINTS {
         let limits = &TABLE[joint];
         for limit_deg in [limits.min_deg, limits.max_deg] {
@@ -215,13 +215,13 @@ fn the_lowest_joint_outside_its_limits_is_named_in_cmd_as_in_ref() {
                     uploaded(&samples, 100, false, 7)
                 };
                 assert_eq!(
-                    plan_with(inside).first_sample_outside_limits(),
+                    plan_with(inside).first_sample_outside_limits(&TABLE),
                     None,
                     "J{} at {inside}",
                     joint + 1
                 );
                 let outside = inside + toward;
-                let found = plan_with(outside).first_sample_outside_limits();
+                let found = plan_with(outside).first_sample_outside_limits(&TABLE);
                 assert_eq!(found, Some(joint), "J{} at {outside}", joint + 1);
             }
         }
@@ -229,11 +229,19 @@ fn the_lowest_joint_outside_its_limits_is_named_in_cmd_as_in_ref() {
     let mut samples = [home; 3];
     samples[0].0[4] = 0;
     samples[2].1[1] = 0;
-    assert_eq!(uploaded(&samples, 100, false, 7).first_sample_outside_limits(), Some(1), "the lowest joint");
+    assert_eq!(
+        uploaded(&samples, 100, false, 7).first_sample_outside_limits(&TABLE),
+        Some(1),
+        "the lowest joint"
+    );
     samples[2].1[1] = home.1[1];
     samples[0].0[4] = home.0[4];
     samples[1].0[6] = 4095;
-    assert_eq!(uploaded(&samples, 100, false, 6).first_sample_outside_limits(), None, "no seventh joint");
+    assert_eq!(
+        uploaded(&samples, 100, false, 6).first_sample_outside_limits(&TABLE),
+        None,
+        "no seventh joint"
+    );
 }
 
 fn is_outside(joint: usize, steps: i32) -> bool {
@@ -318,7 +326,7 @@ proptest! {
         prop_assert_eq!(plan.end(crc).is_ok(), plan.is_valid());
         let after_end = plan.at(u64::from(t_us) + plan.duration_us() + 1_000_000);
         prop_assert_eq!(after_end, plan.at(u64::MAX >> 16), "the last sample stays");
-        let outside = plan.first_sample_outside_limits();
+        let outside = plan.first_sample_outside_limits(&TABLE);
         prop_assert!(outside.is_none_or(|joint| joint < plan.joints()));
     }
 }

@@ -50,7 +50,7 @@ fn assert_near(found: f32, expected: f32, tolerance: f32, what: &str) {
 #[test]
 fn steps_hold_0_a_0_minus_a_0_a_minus_a_0_and_change_linearly() {
     let params = steps();
-    assert_eq!(params.validate(), Ok(()));
+    assert_eq!(params.validate(&TABLE), Ok(()));
     let signal = Signal::new(&params, &READY_DEG);
     let joint_deg = |t_s: f32| signal.pose_deg(3.0 + t_s)[1] - 10.0;
     for (hold, level) in [0.0, 8.0, 0.0, -8.0, 0.0, 8.0, -8.0, 0.0].into_iter().enumerate() {
@@ -90,7 +90,7 @@ fn the_signal_stands_between_two_moves_and_two_rests() {
 #[test]
 fn a_chirp_is_zero_for_a_second_at_each_end_and_its_amplitude_follows_its_limits() {
     let params = chirp();
-    assert_eq!(params.validate(), Ok(()));
+    assert_eq!(params.validate(&TABLE), Ok(()));
     let signal = Signal::new(&params, &READY_DEG);
     let joint_deg = |t_s: f32| signal.pose_deg(3.0 + t_s)[3];
     for k in 0..100 {
@@ -134,11 +134,11 @@ fn a_start_pose_is_checked_joint_by_joint() {
     let mut start = READY_DEG;
     start[1] = 101.0;
     start[4] = 151.0;
-    assert_eq!(steps().validate_start(&start), Err((1, Refusal::StartDistance)), "J2 before J5");
+    assert_eq!(steps().validate_start(&start, &TABLE), Err((1, Refusal::StartDistance)), "J2 before J5");
     start[1] = 100.0;
-    assert_eq!(steps().validate_start(&start), Err((4, Refusal::Start)), "outside before too far");
+    assert_eq!(steps().validate_start(&start, &TABLE), Err((4, Refusal::Start)), "outside before too far");
     start[4] = f32::NAN;
-    assert_eq!(steps().validate_start(&start), Err((4, Refusal::Start)));
+    assert_eq!(steps().validate_start(&start, &TABLE), Err((4, Refusal::Start)));
 }
 
 /// Parameters near and inside the limits of their checks.
@@ -165,7 +165,7 @@ proptest! {
 
     #[test]
     fn a_signal_that_passes_its_checks_stays_10_degrees_inside_the_limits(
-        params in params().prop_filter("valid", |params| params.validate().is_ok()),
+        params in params().prop_filter("valid", |params| params.validate(&TABLE).is_ok()),
         shares in prop::array::uniform6(0.0_f32..=1.0),
     ) {
         let inside = |joint: usize| (TABLE[joint].min_deg + 10.0, TABLE[joint].max_deg - 10.0);
@@ -176,7 +176,7 @@ proptest! {
             let high_deg = high_deg.min(base_deg(joint) + 90.0);
             low_deg + shares[joint] * (high_deg - low_deg)
         });
-        prop_assume!(params.validate_start(&start).is_ok());
+        prop_assume!(params.validate_start(&start, &TABLE).is_ok());
         let signal = Signal::new(&params, &start);
         let mut before_deg = start;
         for k in 0..=(signal.duration_s() * 200.0) as u32 {
@@ -209,12 +209,12 @@ proptest! {
             Params { joint, kind, amp_deg, f0_hz, f1_hz, duration_s, vmax_dps, amax_dps2, base_cdeg };
         let bytes: [u8; PARAMS_BYTES] = params.to_bytes().as_slice().try_into().expect("38 bytes");
         prop_assert_eq!(Params::from_bytes(&bytes).to_bytes(), params.to_bytes());
-        let _any_start = params.validate_start(&start);
+        let _any_start = params.validate_start(&start, &TABLE);
         let valid = Params { joint: 1 + joint % 6, kind: 1 + kind % 2, amax_dps2: 400.0, ..chirp() };
-        prop_assert_eq!(valid.validate(), Ok(()));
+        prop_assert_eq!(valid.validate(&TABLE), Ok(()));
         let pose_deg = Signal::new(&valid, &READY_DEG).pose_deg(t_s);
         prop_assert!(pose_deg.iter().all(|deg| deg.is_finite()));
-        prop_assert!(params.validate() != Ok(()) || (1..=ARM_JOINTS as u8).contains(&joint));
+        prop_assert!(params.validate(&TABLE) != Ok(()) || (1..=ARM_JOINTS as u8).contains(&joint));
     }
 }
 
@@ -224,7 +224,7 @@ fn nan_and_infinity_are_refused_by_the_check_of_their_field() {
         let refused = |set: fn(&mut Params, f32)| {
             let mut params = chirp();
             set(&mut params, wrong);
-            params.validate()
+            params.validate(&TABLE)
         };
         assert_eq!(refused(|params, wrong| params.amp_deg = wrong), Err(Refusal::Amplitude));
         assert_eq!(refused(|params, wrong| params.duration_s = wrong), Err(Refusal::Duration));

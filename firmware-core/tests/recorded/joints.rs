@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::table::{Row, assert_near, for_rows};
-use firmware_core::joints::JOINTS;
+use firmware_core::joints::{JOINTS, TABLE};
 use firmware_core::motion::joint::{JointMotion, jog_step, track_step};
 use firmware_core::motion::min_jerk;
 use firmware_core::motion::plan::crc32c;
 use firmware_core::motion::signal::{Params, Signal};
-use firmware_core::protocol::ApiLevel;
 use firmware_core::shared::JointValues;
 use firmware_core::units::{deg_to_steps, steps_to_deg};
 
@@ -50,7 +49,7 @@ fn shortest_durations_and_allowed_goals_agree() {
             2e-6,
             row.text("id"),
         );
-        let outside = min_jerk::first_joint_outside(&JointValues { values: goal, n }, ApiLevel::V5_1);
+        let outside = min_jerk::first_joint_outside(&JointValues { values: goal, n }, &TABLE);
         assert_eq!(outside.map_or(0, |joint| joint + 1), row.number("validate"), "row {}", row.text("id"));
     });
     assert_eq!(rows, 205);
@@ -64,7 +63,7 @@ fn jog_sequences_agree() {
             motion = JointMotion { q_deg: row.numbered::<JOINTS>("q"), v_dps: row.numbered::<JOINTS>("v") };
             return;
         }
-        jog_step(&mut motion, &row.numbered::<JOINTS>("target"), row.number("n"), row.f32("dt"));
+        jog_step(&mut motion, &row.numbered::<JOINTS>("target"), row.number("n"), &TABLE, row.f32("dt"));
         assert_motion(&motion, row);
     });
     assert_eq!(rows, 4 * 601);
@@ -80,7 +79,7 @@ fn track_sequences_agree() {
         }
         let stopping = row.text("stop") == "1";
         let (n, vmax_dps, dt_s) = (row.number("n"), row.f32("vmax"), row.f32("dt"));
-        track_step(&mut motion, &row.numbered::<JOINTS>("goal"), n, vmax_dps, stopping, dt_s);
+        track_step(&mut motion, &row.numbered::<JOINTS>("goal"), n, &TABLE, vmax_dps, stopping, dt_s);
         assert_motion(&motion, row);
     });
     assert_eq!(rows, 4 * 601);
@@ -132,10 +131,10 @@ fn signal_parameters_and_start_poses_are_refused_alike() {
     let rows = for_rows(include_str!("../data/signal_validate.csv"), |row| {
         let bytes = bytes_of(row.text("params_hex"));
         let params = Params::from_bytes(bytes.as_slice().try_into().expect("38 bytes"));
-        let code = params.validate().map_or_else(|refusal| refusal as i32, |()| 0);
+        let code = params.validate(&TABLE).map_or_else(|refusal| refusal as i32, |()| 0);
         assert_eq!(code, row.number("validate"), "row {}", row.text("id"));
         let start = core::array::from_fn(|joint| row.f32(&format!("start{}", joint + 1)));
-        let code = params.validate_start(&start).map_or_else(|(_, refusal)| refusal as i32, |()| 0);
+        let code = params.validate_start(&start, &TABLE).map_or_else(|(_, refusal)| refusal as i32, |()| 0);
         assert_eq!(code, row.number("validate_start"), "start of row {}", row.text("id"));
     });
     assert_eq!(rows, 116);
