@@ -1,5 +1,6 @@
 # make run    build and serve on the defaults: make run ARGS="--pose ready"
 # make test   everything CI checks: formatting, lints, licences, tests, documentation
+# make test-xtensa  the core on the ESP32's instruction set: installs a toolchain, see firmware/README.md
 # make bench  the figures of docs/performance.md on this machine
 
 CARGO ?= cargo
@@ -7,7 +8,7 @@ PYTHON ?= python3
 # Only apt-get below needs it; CI containers run as root without sudo.
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: run build test check-format lint licences unit doc tools bench clean
+.PHONY: run build test check-format lint licences unit doc tools bench clean test-xtensa
 
 run:
 	$(CARGO) run --release --locked --bin atom-sim -- $(ARGS)
@@ -40,6 +41,10 @@ tools:
 		|| { echo "make test needs Node.js 20 or later: install it" >&2; exit 1; }
 	@node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' \
 		|| { echo "make test needs Node.js 20 or later, found $$(node --version)" >&2; exit 1; }
+
+# On its own: needs Debian's Xtensa toolchain (installed if absent) and takes minutes.
+test-xtensa:
+	$(PYTHON) firmware/proof/prove.py
 
 bench: build
 	$(PYTHON) tools/serving_figures.py target/release/atom-sim

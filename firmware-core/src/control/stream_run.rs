@@ -23,8 +23,9 @@ const CATCH_UP_US: u64 = 2_000;
 const DEADMAN_US: u64 = 200_000;
 /// Bounds of the time step that is integrated (µs).
 const DT_US: core::ops::RangeInclusive<u64> = 500..=6_000;
-/// Following error allowed besides the speed's share: seconds of recent peak speed.
-const LAG_S: f32 = 0.15;
+/// Following error allowed for speed: 0.15 s of the recent peak speed, in steps per °/s (a product per joint and
+/// cycle, where a quotient would be a library call on the ESP32).
+const LAG_STEPS_PER_DPS: f32 = 0.15 / DEG_PER_STEP;
 /// The recent peak speed decays by this factor each cycle: e^(−0.002/0.3).
 const PEAK_DECAY: f32 = 0.993_355_5;
 /// After the run the joints close in on their last goals for this long, then goal speed 0 (µs).
@@ -194,7 +195,7 @@ impl StreamRun {
             self.peak_dps[joint] = (self.peak_dps[joint] * PEAK_DECAY).max(speed_dps);
             let lag_steps = match self.mode {
                 Mode::Joints => 0,
-                Mode::Track | Mode::Tcp(_) => (LAG_S * self.peak_dps[joint] / DEG_PER_STEP) as i32,
+                Mode::Track | Mode::Tcp(_) => (LAG_STEPS_PER_DPS * self.peak_dps[joint]) as i32,
             };
             let error_steps = core.arm.position_steps[joint] - core.arm.goal_steps[joint];
             let allowed_steps = i32::from(MOVE_PARAMS.max_error_steps) + lag_steps;

@@ -52,6 +52,19 @@ fn is_ready(q_deg: f32, v_dps: &mut f32) -> bool {
     q_deg.is_finite()
 }
 
+/// A speed of 0 or more, lowered to one from which a stop within `distance_deg` is possible.
+///
+/// Most speeds are far from their braking distance, and the ESP32 has no divide and no square root: v is
+/// surely stoppable when v (v + a·dt) dt < 2 d·a·dt with room for rounding.
+fn lowered_to_stop(v_dps: f32, distance_deg: f32, accel_dps2: f32, dt_s: f32) -> f32 {
+    const ROUNDING_ROOM: f32 = 1.0001;
+    let per_step = accel_dps2 * dt_s;
+    if v_dps * (v_dps + per_step) * dt_s * ROUNDING_ROOM < 2.0 * distance_deg * per_step {
+        return v_dps;
+    }
+    v_dps.min(stoppable_speed_dps(distance_deg, accel_dps2, dt_s))
+}
+
 /// The range a joint may move in: its limits less the margin, widened to where the joint is, so that a joint
 /// found outside only comes back.
 #[derive(Clone, Copy)]
@@ -65,11 +78,10 @@ impl Range {
         Self { low_deg: joint.min_goal_deg().min(q_deg), high_deg: joint.max_goal_deg().max(q_deg) }
     }
 
-    /// Clamps a speed to what can still stop at either end.
+    /// Lowers a speed to what can still stop at the end it goes to.
     fn stoppable(self, v_dps: f32, q_deg: f32, accel_dps2: f32, dt_s: f32) -> f32 {
-        let up = stoppable_speed_dps(self.high_deg - q_deg, accel_dps2, dt_s);
-        let down = stoppable_speed_dps(q_deg - self.low_deg, accel_dps2, dt_s);
-        v_dps.clamp(-down, up)
+        let room_deg = if v_dps < 0.0 { q_deg - self.low_deg } else { self.high_deg - q_deg };
+        lowered_to_stop(v_dps.abs(), room_deg, accel_dps2, dt_s).copysign(v_dps)
     }
 }
 
@@ -149,7 +161,7 @@ pub fn track_step(
         let wanted_dps = if stopping {
             0.0
         } else {
-            vmax_dps.min(stoppable_speed_dps(error_deg.abs(), accel_dps2, dt_s)).copysign(error_deg)
+            lowered_to_stop(vmax_dps, error_deg.abs(), accel_dps2, dt_s).copysign(error_deg)
         };
         let wanted_dps = range.stoppable(wanted_dps, *q_deg, accel_dps2, dt_s);
         let before_dps = *v_dps;

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Proves firmware-core on the ESP32's instruction set: `make test-xtensa`.
+
+Builds the program `proof` for this machine, for Xtensa LX6 and for riscv32, runs the chips' builds under QEMU and
+compares their output with this machine's, byte for byte. Prints the instruction counts on Xtensa and holds them
+under the ceilings of instruction_ceilings.csv. Installs Debian's toolchain where it is absent.
+
+Exit code: 0 proven, 1 a difference or a ceiling passed, 2 a tool is missing or a build failed.
+"""
+import csv
+import difflib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+WORKSPACE = HERE.parent
+CHIP = HERE / "chip"
+TARGET = WORKSPACE / "target" / "proof"
+PACKAGES = ["rustc-web", "cargo-web", "rust-web-src", "llvm-22", "lld-22", "binutils-xtensa-lx106", "qemu-system-misc"]
+TOOLS = ["/usr/bin/rustc", "/usr/bin/cargo", "llvm-link-22", "ld.lld-22", "xtensa-lx106-elf-ld", "qemu-system-xtensa",
+         "qemu-system-riscv32"]
+# The emulated run takes seconds; a chip that hangs must not hang CI.
+RUN_TIMEOUT_S = 300
+# CCOUNT grows by 5.12 per instruction under this setting, and virtual time does not depend on this machine.
+XTENSA_QEMU = ["qemu-system-xtensa", "-M", "sim", "-cpu", "de233_fpu", "-icount", "shift=7", "-semihosting",
+               "-nographic", "-serial", "stdio", "-monitor", "none", "-kernel"]
+RISCV_QEMU = ["qemu-system-riscv32", "-M", "virt", "-bios", "none", "-icount", "shift=0", "-nographic",
+              "-serial", "stdio", "-monitor", "none", "-kernel"]
+
+
+def fail(message, code):
+    print("test-xtensa: " + message, file=sys.stderr)
+    sys.exit(code)
+
+
+def install_tools():
+    missing = [tool for tool in TOOLS if not shutil.which(tool)]
+    if not missing:
+        return
+    if not shutil.which("apt-get"):
+        fail("needs %s: install Debian's packages %s" % (", ".join(missing), " ".join(PACKAGES)), 2)
+    sudo = [] if os.geteuid() == 0 else ["sudo"]
+    for command in (["update", "-q"], ["install", "-qy", "--no-install-recommends", *PACKAGES]):
+        if subprocess.run([*sudo, "apt-get", *command], stdout=subprocess.DEVNULL).returncode:
+            fail("apt-get %s failed; install %s by hand" % (command[0], " ".join(PACKAGES)), 2)
+
+
+def build(command, environment, what):
+    print("building for %s" % what, flush=True)
+    result = subprocess.run(command, cwd=WORKSPACE, env={**os.environ, **environment})
+    if result.returncode:
+        fail("the build for %s failed" % what, 2)
+
+
+def debian_rust(flags):
+    """Debian's cargo takes the first rustc on the path; building the standard library needs the bootstrap key."""
+    return {
+        "PATH": "/usr/bin:/bin:/usr/sbin",
+        "RUSTC_BOOTSTRAP": "1",
+        "RUSTFLAGS": flags,
+        "CARGO_TARGET_DIR": str(TARGET),
+        "CARGO_PROFILE_RELEASE_LTO": "off",
+        "CARGO_PROFILE_RELEASE_DEBUG": "0",
+    }
+
+
+def chip_command(target):
+    return ["/usr/bin/cargo", "build", "--release", "--locked", "-p", "proof", "--bin", "proof-chip", "--features", "chip",
+            "--target", target, "-Zbuild-std=core,alloc", "-Zbuild-std-features=compiler-builtins-mem",
+            "-Zjson-target-spec"]
+
+
+def build_xtensa():
+    # QEMU's core has no MULUH and MULSH, so its build goes without.
+    flags = "-Clinker=%s -Clinker-plugin-lto" % (CHIP / "xlink.py")
+    environment = {**debian_rust(flags), "XL_ATTR": "-mul32high", "XL_OPT": "O2"}
+    build(chip_command(str(CHIP / "xtensa-esp32.json")), environment, "Xtensa LX6")
+    return TARGET / "xtensa-esp32/release/proof-chip"
+
+
+def build_riscv():
+    flags = "-Clinker=ld.lld-22 -Clink-arg=-T%s" % (CHIP / "riscv32.ld")
+    build(chip_command("riscv32imc-unknown-none-elf"), debian_rust(flags), "riscv32")
+    return TARGET / "riscv32imc-unknown-none-elf/release/proof-chip"
+
+
+def host_lines():
+    build(["cargo", "build", "--release", "--locked", "-p", "proof", "--bin", "proof-host"], {}, "this machine")
+    program = WORKSPACE / "target/release/proof-host"
+    return subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def chip_lines(qemu, program, what):
+    """Lines of results, lines of counts."""
+    try:
+        result = subprocess.run([*qemu, program], capture_output=True, text=True, timeout=RUN_TIMEOUT_S,
+                                stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        fail("the program for %s did not end within %d s" % (what, RUN_TIMEOUT_S), 1)
+    lines = result.stdout.splitlines()
+    if result.returncode:
+        fail("the program for %s ended with code %d: %s%s"
+             % (what, result.returncode, "\n".join(lines[-3:]), result.stderr[-1000:]), 1)
+    return [line for line in lines if not line.startswith("#")], [line for line in lines if line.startswith("#")]
+
+
+def compare(expected, found, what):
+    if found == expected:
+        print("%s: %d lines, equal to this machine's, byte for byte" % (what, len(found)))
+        return True
+    for line in difflib.unified_diff(expected, found, "this machine", what, lineterm="", n=0):
+        print(line)
+    return False
+
+
+def counts_of(lines):
+    """Name -> (mean, worst) instructions."""
+    pattern = re.compile(r"# (.+) runs \d+ mean (\d+) worst (\d+)$")
+    matches = filter(None, map(pattern.match, lines))
+    return {match[1]: (int(match[2]), int(match[3])) for match in matches}
+
+
+def hold_ceilings(counts):
+    """Prints every count; false if one passes its ceiling or a ceiling has no count."""
+    with open(HERE / "instruction_ceilings.csv", newline="") as file:
+        ceilings = {row["work"]: (int(row["mean_max"]), int(row["worst_max"])) for row in csv.DictReader(file)}
+    print("%-55s %9s %9s %19s" % ("Xtensa instructions", "mean", "worst", "ceilings"))
+    held = True
+    for work, (mean, worst) in counts.items():
+        ceiling = ceilings.pop(work, None)
+        passed = ceiling and (mean > ceiling[0] or worst > ceiling[1])
+        held = held and not passed
+        print("%-55s %9d %9d %19s%s" % (work, mean, worst, "%d / %d" % ceiling if ceiling else "", "  PASSED" if passed else ""))
+    for work in ceilings:
+        print("no count for the ceiling of %s" % work)
+    return held and not ceilings
+
+
+def main():
+    install_tools()
+    expected = host_lines()
+    xtensa, counts = chip_lines(XTENSA_QEMU, build_xtensa(), "Xtensa LX6")
+    riscv, _ = chip_lines(RISCV_QEMU, build_riscv(), "riscv32")
+    equal = [compare(expected, xtensa, "Xtensa LX6"), compare(expected, riscv, "riscv32")]
+    held = hold_ceilings(counts_of(counts))
+    if not all(equal):
+        fail("results differ between targets: look for a float function that is not firmware_core::math's", 1)
+    if not held:
+        fail("an instruction ceiling is passed or has no count: see the table above", 1)
+
+
+main()
