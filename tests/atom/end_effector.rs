@@ -48,7 +48,10 @@ fn length(v: &[f32]) -> f32 {
 
 /// Angle between two orientations (°).
 fn turned_deg(from: &Pose, to: &Pose) -> f32 {
-    let trace: f32 = (0..3).flat_map(|r| (0..3).map(move |c| (r, c))).map(|(r, c)| from.rotation[r][c] * to.rotation[r][c]).sum();
+    let trace: f32 = (0..3)
+        .flat_map(|r| (0..3).map(move |c| (r, c)))
+        .map(|(r, c)| from.rotation[r][c] * to.rotation[r][c])
+        .sum();
     let cos = f64::from((trace - 1.0) / 2.0).clamp(-1.0, 1.0);
     libm::acos(cos).to_degrees() as f32
 }
@@ -113,7 +116,11 @@ fn a_stall_of_150_ms_does_not_change_the_path_and_one_of_250_ms_brakes_along_it(
         (moved_mm(&before, &after), turned_deg(&before, &after))
     };
     let (without, _) = path(0);
-    assert_eq!(path(160).0, without, "messages 20 ms apart: a stall of 160 ms is the last that nobody notices");
+    assert_eq!(
+        path(160).0,
+        without,
+        "messages 20 ms apart: a stall of 160 ms is the last that nobody notices"
+    );
     let (braked, turned) = path(260);
     assert!(without[0] - braked[0] > 0.2 && without[0] - braked[0] < 2.5, "{without:?} {braked:?}");
     assert!(length(&braked[1..]) < 0.5 && turned < 0.2, "{braked:?} {turned}");

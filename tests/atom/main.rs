@@ -6,6 +6,7 @@ mod determinism;
 mod end_effector;
 mod motion;
 mod power_up;
+mod properties;
 mod requests;
 mod streaming;
 mod support;
