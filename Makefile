@@ -29,6 +29,7 @@ licences:
 
 unit:
 	$(CARGO) test --workspace --locked
+	cd firmware && $(CARGO) test --locked -p proof
 
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked

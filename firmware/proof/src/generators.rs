@@ -1,6 +1,6 @@
 //! The pure functions of the core: elementary functions, kinematics, profiles, signals, plans, end-effector JOG.
 
-use firmware_core::joints::{ARM_JOINTS, JOINTS};
+use firmware_core::joints::{ARM_JOINTS, JOINTS, TABLE};
 use firmware_core::kinematics::{Pose, Tcp, forward, jacobian};
 use firmware_core::math;
 use firmware_core::motion::joint::{JointMotion, jog_step, track_step};
@@ -124,7 +124,7 @@ fn jog(probe: &mut impl Probe) {
             motion = JointMotion { q_deg: take(&row, 10), v_dps: take(&row, 17) };
         } else {
             let target_dps = take(&row, 3);
-            counted(probe, &mut counts, || jog_step(&mut motion, &target_dps, n as usize, dt_s));
+            counted(probe, &mut counts, || jog_step(&mut motion, &target_dps, n as usize, &TABLE, dt_s));
         }
         add_motion(&mut hash, &motion);
         cases += 1;
@@ -143,7 +143,7 @@ fn track(probe: &mut impl Probe) {
         } else {
             let goal_deg = take(&row, 5);
             counted(probe, &mut counts, || {
-                track_step(&mut motion, &goal_deg, n as usize, vmax_dps, stop > 0.5, dt_s);
+                track_step(&mut motion, &goal_deg, n as usize, &TABLE, vmax_dps, stop > 0.5, dt_s);
             });
         }
         add_motion(&mut hash, &motion);
@@ -172,7 +172,7 @@ fn signals(probe: &mut impl Probe) {
     }
     for bytes in vectors::SIGNAL_VALIDATE.iter() {
         let code =
-            params(bytes).map(|params| params.validate().map_or_else(|refusal| refusal as u32, |()| 0));
+            params(bytes).map(|params| params.validate(&TABLE).map_or_else(|refusal| refusal as u32, |()| 0));
         hash.word(code.unwrap_or(u32::MAX));
         cases += 1;
     }
