@@ -8,7 +8,7 @@ use clap::Args;
 use super::exit::CommandError;
 use super::logging::{self, LogLevel};
 use super::ready::{self, ReadyFile};
-use super::values::{Pose, parse_angle, parse_level, parse_pose, parse_speed};
+use super::values::{Pose, parse_angle, parse_level, parse_pose, parse_speed, parse_target};
 use crate::atom::{ApiLevel, Atom, Options};
 use crate::hardware::{HardwareError, HardwareOptions, Object, ObjectSize};
 use crate::server::{self, Server, ServerOptions, Speed};
@@ -60,7 +60,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Send the status log as UDP datagrams to this address too (the robot broadcasts on port 5005).
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = parse_target)]
     status_log: Option<SocketAddr>,
     /// Write the ready line to this file once clients can connect; the file is removed at the end.
     #[arg(long, value_name = "FILE")]

@@ -1,5 +1,7 @@
 //! Values of options with a form of their own: poses, speeds, angles.
 
+use std::net::SocketAddr;
+
 use firmware_core::joints::{ARM_JOINTS, JOINTS};
 use firmware_core::protocol::ApiLevel;
 
@@ -71,6 +73,14 @@ pub(crate) fn parse_angle(text: &str) -> Result<f64, String> {
     parse_finite(text).ok_or_else(|| "expected an angle in degrees, such as -30".to_owned())
 }
 
+/// Reads the address and port that datagrams go to.
+pub(crate) fn parse_target(text: &str) -> Result<SocketAddr, String> {
+    text.parse()
+        .ok()
+        .filter(|target: &SocketAddr| target.port() != 0)
+        .ok_or_else(|| "expected an IP address and a port, such as 192.168.1.255:5005".to_owned())
+}
+
 fn parse_finite(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite())
 }
@@ -111,5 +121,13 @@ mod tests {
         assert_eq!(parse_level("4.1"), Ok(ApiLevel::V4_1));
         assert_eq!(parse_level("5.1"), Ok(ApiLevel::V5_1));
         assert_eq!(parse_level("4.3"), Err("expected one of 4.1, 4.2, 4.4, 4.6, 5.0, 5.1".to_owned()));
+    }
+
+    #[test]
+    fn a_target_has_an_ip_address_and_a_port() {
+        assert_eq!(parse_target("127.0.0.1:5005"), Ok(SocketAddr::from(([127, 0, 0, 1], 5005))));
+        for wrong in ["127.0.0.1", "127.0.0.1:0", ":5005", "localhost:5005", ""] {
+            assert!(parse_target(wrong).is_err(), "{wrong}");
+        }
     }
 }

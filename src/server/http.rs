@@ -1,12 +1,66 @@
-//! The HTTP side: which path does what. `/ws` is the robot's own; other paths answer 404 unless they belong
-//! to the simulator.
+//! The HTTP side: accepts connections and says which path does what. `/ws` is the robot's own; other paths
+//! answer 404 unless they belong to the simulator.
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::routing::any;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 
 use super::websocket::{self, WebSockets};
+
+/// Connections that ask something over HTTP at once, before they are a WebSocket if ever. More wait to be
+/// accepted.
+const REQUESTS_MAX: usize = 256;
+/// A connection that does not send a whole request in this time is closed.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// Pause after a failed accept: the system is short of something that other connections will give back.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// The paths of one server.
 pub(super) fn router(websockets: WebSockets) -> Router {
     Router::new().route("/ws", any(websocket::upgrade)).with_state(websockets)
+}
+
+/// Accepts connections for ever.
+pub(super) async fn accept(listener: TcpListener, router: Router) {
+    let places = Arc::new(Semaphore::new(REQUESTS_MAX));
+    loop {
+        // The places are never closed.
+        let place = Arc::clone(&places).acquire_owned().await;
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!("cannot accept a connection: {error}");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        let router = router.clone();
+        tokio::spawn(async move {
+            serve(stream, router).await;
+            drop(place);
+        });
+    }
+}
+
+/// Answers the requests of a connection until it closes or becomes a WebSocket.
+async fn serve(stream: TcpStream, router: Router) {
+    // Nagle's algorithm would hold a stream packet back until the one before it is acknowledged.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!("TCP_NODELAY: {error}");
+    }
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(REQUEST_TIMEOUT)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .with_upgrades();
+    if let Err(error) = connection.await {
+        tracing::debug!("HTTP connection: {error}");
+    }
 }

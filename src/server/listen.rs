@@ -7,7 +7,6 @@ use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::Duration;
 
-use axum::serve::ListenerExt;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::{oneshot, watch};
 
@@ -135,13 +134,7 @@ impl Server {
         let (stop_sender, stop_receiver) = watch::channel(false);
         let websockets = WebSockets::new(self.inputs.clone(), self.connections_max, stop_receiver);
         let places = websockets.places();
-        let listener = self.listener.tap_io(|stream| {
-            // Nagle's algorithm would hold a stream packet back until the one before it is acknowledged.
-            if let Err(error) = stream.set_nodelay(true) {
-                tracing::debug!("TCP_NODELAY: {error}");
-            }
-        });
-        let accepting = tokio::spawn(async move { axum::serve(listener, http::router(websockets)).await });
+        let accepting = tokio::spawn(http::accept(self.listener, http::router(websockets)));
         let reading = tokio::spawn(udp::read(self.udp, self.inputs.clone()));
         tracing::info!("serving {} and UDP {}", self.endpoints.websocket_url(), self.endpoints.udp);
 

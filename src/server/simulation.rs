@@ -156,26 +156,29 @@ impl Simulation {
 
     /// Applies one input at the ATOM's present. Every input passes here.
     fn take(&mut self, Arrival { at, input, share }: Arrival) -> Next {
-        match input {
-            Input::Opened { connection, outbox } => self.clients.open(&mut self.atom, connection, outbox),
-            Input::Message { connection, bytes } => {
-                if let Some(client) = self.clients.websocket(connection) {
-                    self.atom.receive(client, &bytes);
-                }
+        let to_atom = match input {
+            Input::Opened { connection, outbox } => {
+                self.clients.open(&mut self.atom, connection, outbox);
+                None
             }
-            Input::Closed { connection } => self.clients.close(&mut self.atom, connection),
+            Input::Message { connection, bytes } => {
+                self.clients.websocket(connection).map(|client| (client, bytes))
+            }
+            Input::Closed { connection } => {
+                self.clients.close(&mut self.atom, connection);
+                None
+            }
             Input::Datagram { source, bytes } => {
-                if let Some(client) = self.clients.udp(&mut self.atom, source, at) {
-                    self.atom.receive(client, &bytes);
-                }
+                self.clients.udp(&mut self.atom, source, at).map(|client| (client, bytes))
             }
             Input::Stop => return Next::Stop,
-        }
-        self.send_outputs();
-        if let Some(share) = share {
-            self.shares.push(share);
+        };
+        if let Some((client, bytes)) = to_atom {
+            self.atom.receive(client, &bytes);
+            self.shares.extend(share);
             self.shares_due_us = self.atom.next_due_us();
         }
+        self.send_outputs();
         Next::GoOn
     }
 

@@ -140,5 +140,6 @@ async fn write(sink: &mut SplitSink<WebSocket, Message>, mut waiting: mpsc::Rece
             Err(_) => return Some((close_code::POLICY, "the client does not read")),
         }
     }
-    Some((close_code::AWAY, "the simulator stops"))
+    // The ATOM itself closed it, by losing power or its address: no word of goodbye, as from the robot.
+    None
 }

@@ -118,8 +118,17 @@ impl WebClient {
 
     /// Opens a WebSocket as a page of this web origin would.
     pub(crate) fn open(address: SocketAddr, origin: Option<&str>) -> Result<Self, String> {
+        Self::open_within(address, origin, SOON)
+    }
+
+    /// As `open`, with a wait for the answer.
+    pub(crate) fn open_within(
+        address: SocketAddr,
+        origin: Option<&str>,
+        wait: Duration,
+    ) -> Result<Self, String> {
         let stream = TcpStream::connect(address).map_err(|error| error.to_string())?;
-        stream.set_read_timeout(Some(SOON)).expect("a wait above zero");
+        stream.set_read_timeout(Some(wait)).expect("a wait above zero");
         stream.set_nodelay(true).expect("a TCP socket");
         let mut request = tungstenite::client::ClientRequestBuilder::new(
             format!("ws://{address}/ws").parse().expect("an address"),

@@ -204,3 +204,18 @@ fn hundreds_of_udp_sources_leave_the_known_ones_served() {
     eventually("the refusal of further sources", || simulator.log().contains("are ignored").then_some(()));
     check_memory(&simulator);
 }
+
+#[test]
+fn hundreds_of_connections_that_say_nothing_leave_room_for_others() {
+    let simulator = Simulator::start(&[]);
+    let mut known = WebClient::new(&simulator);
+    let silent: Vec<TcpStream> =
+        (0..300).map(|_| TcpStream::connect(simulator.websocket).expect("it listens")).collect();
+    ping(&mut known);
+    // They are closed after 10 s, and who waits is let in.
+    let begin = now();
+    let mut late = WebClient::open_within(simulator.websocket, None, Duration::from_secs(30)).expect("room");
+    assert!(now().duration_since(begin) < Duration::from_secs(20));
+    ping(&mut late);
+    drop(silent);
+}
