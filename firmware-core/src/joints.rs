@@ -93,3 +93,12 @@ pub const fn table_with_j6_limits(min_deg: f32, max_deg: f32) -> JointTable {
 
 /// Highest joint speed of any run (°/s).
 pub const SPEED_LIMIT_DPS: f32 = 90.0;
+
+/// Angles or speeds of 6 or 7 joints, in degrees or degrees per second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct JointValues {
+    /// One value per joint; those past `n` are 0.
+    pub values: [f32; JOINTS],
+    /// Joints given: 6, or 7 with J7.
+    pub n: usize,
+}

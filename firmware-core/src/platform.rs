@@ -1,8 +1,6 @@
 //! What a platform gives the core: a clock, a byte port to the servo bus, the IMU's latest sample and a way
 //! out for messages. The simulator and the ESP32 firmware implement these traits, nothing else.
 
-use crate::shared::Shared;
-
 /// How a client is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Transport {
@@ -89,16 +87,4 @@ pub trait NetworkPort {
 
     /// Facts for the status log.
     fn health(&mut self) -> Health;
-}
-
-/// The place where the two sides meet. Each access is short; neither side holds it while it waits.
-pub trait Mailbox {
-    /// Runs `access` with the shared part.
-    fn with<R>(&self, access: impl FnOnce(&mut Shared) -> R) -> R;
-}
-
-impl Mailbox for core::cell::RefCell<Shared> {
-    fn with<R>(&self, access: impl FnOnce(&mut Shared) -> R) -> R {
-        access(&mut self.borrow_mut())
-    }
 }

@@ -7,7 +7,7 @@
 
 use heapless::{Deque, Vec};
 
-use crate::joints::JOINTS;
+use crate::joints::{JOINTS, JointValues};
 use crate::motion::plan::Plan;
 use crate::motion::signal;
 use crate::platform::{ClientId, ImuSample};
@@ -22,15 +22,6 @@ pub const STATE_REQUESTS: usize = 16;
 pub const REPLY_BYTES: usize = 72;
 /// Most bytes of one REG_READ or REG_WRITE.
 pub const REGISTER_BYTES: usize = 32;
-
-/// Angles or speeds of 6 or 7 joints, in degrees or degrees per second.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct JointValues {
-    /// One value per joint; those past `n` are 0.
-    pub values: [f32; JOINTS],
-    /// Joints given: 6, or 7 with J7.
-    pub n: usize,
-}
 
 /// The parameters of PLAY and PLAY_SIGNAL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -384,5 +375,17 @@ impl Shared {
             self.telemetry_sequence = self.telemetry_sequence.wrapping_add(1);
         }
         taken
+    }
+}
+
+/// The place where the two sides meet. Each access is short; neither side holds it while it waits.
+pub trait Mailbox {
+    /// Runs `access` with the shared part.
+    fn with<R>(&self, access: impl FnOnce(&mut Shared) -> R) -> R;
+}
+
+impl Mailbox for core::cell::RefCell<Shared> {
+    fn with<R>(&self, access: impl FnOnce(&mut Shared) -> R) -> R {
+        access(&mut self.borrow_mut())
     }
 }

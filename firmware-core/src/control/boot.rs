@@ -6,7 +6,8 @@ use super::controller::{Core, Phase, Step};
 use super::idle::Idle;
 use crate::bus::{Bus, BusError, driver::id_of, registers};
 use crate::joints::{ARM_JOINTS, TABLE};
-use crate::platform::{ControlPort, Mailbox};
+use crate::platform::ControlPort;
+use crate::shared::Mailbox;
 
 /// Time the servos need to start (µs).
 const SERVO_START_US: u64 = 300_000;

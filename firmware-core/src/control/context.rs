@@ -3,11 +3,11 @@
 use super::arm::Arm;
 use super::pacing::{Outcome, Pacing};
 use crate::bus::Bus;
-use crate::platform::{ClientId, ControlPort, Mailbox};
+use crate::platform::{ClientId, ControlPort};
 use crate::protocol::layout::Layout;
 use crate::protocol::stream::Joints;
 use crate::protocol::{ApiLevel, codes, reply};
-use crate::shared::{Posted, REPLY_BYTES, State};
+use crate::shared::{Mailbox, Posted, REPLY_BYTES, State};
 use heapless::Vec;
 
 /// The surroundings of one control step.

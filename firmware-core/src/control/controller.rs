@@ -8,9 +8,9 @@ use super::stream_run::StreamRun;
 use super::timed_run::TimedRun;
 use crate::bus::{Bus, driver::id_of, registers};
 use crate::joints::{J6, J7};
-use crate::platform::{ControlPort, Mailbox};
+use crate::platform::ControlPort;
 use crate::protocol::ApiLevel;
-use crate::shared::{Request, State, View};
+use crate::shared::{Mailbox, Request, State, View};
 
 /// Every joint gets its slow read about this often (µs).
 const SLOW_READ_ROUND_US: u64 = 1_000_000;

@@ -4,9 +4,9 @@ use super::arm::Hold;
 use super::context::Context;
 use super::controller::{Core, Phase, Step};
 use super::start;
-use crate::platform::{ClientId, ControlPort, Mailbox};
+use crate::platform::{ClientId, ControlPort};
 use crate::protocol::codes;
-use crate::shared::{REGISTER_BYTES, Request, State};
+use crate::shared::{Mailbox, REGISTER_BYTES, Request, State};
 
 /// J7 is looked for this often while it is not there (µs).
 const PROBE_PERIOD_US: u64 = 1_000_000;

@@ -6,12 +6,12 @@ use super::controller::{Core, Phase, Step};
 use super::pacing::{Outcome, Pacing};
 use super::stream_run::StreamRun;
 use super::timed_run::{Motion, TimedRun};
-use crate::joints::{ARM_JOINTS, JOINTS};
+use crate::joints::{ARM_JOINTS, JOINTS, JointValues};
 use crate::motion::min_jerk;
 use crate::motion::signal::{self, Signal};
-use crate::platform::{ClientId, ControlPort, Mailbox};
+use crate::platform::{ClientId, ControlPort};
 use crate::protocol::{ApiLevel, codes};
-use crate::shared::{JointValues, PlayParams, State, StreamCommand};
+use crate::shared::{Mailbox, PlayParams, State, StreamCommand};
 use crate::units::{deg_to_steps, steps_to_deg};
 
 /// Rate, speed cap and largest error of MOVE_TO; JOG and TRACK share rate and cap.

@@ -7,12 +7,12 @@ use super::idle::Idle;
 use super::pacing::{Outcome, Pacing};
 use super::start::MOVE_PARAMS;
 use super::timed_run::MISSING_CYCLES_MAX;
-use crate::joints::{ARM_JOINTS, J7, JOINTS, TABLE};
+use crate::joints::{ARM_JOINTS, J7, JOINTS, JointValues, TABLE};
 use crate::kinematics::Tcp;
 use crate::motion::joint::{JointMotion, at_rest, jog_step, track_step};
 use crate::motion::twist::{TwistCommand, TwistController};
-use crate::platform::{ClientId, ControlPort, Mailbox, Work};
-use crate::shared::{JointValues, State, Stream, StreamCommand};
+use crate::platform::{ClientId, ControlPort, Work};
+use crate::shared::{Mailbox, State, Stream, StreamCommand};
 use crate::units::{DEG_PER_STEP, deg_to_steps};
 
 /// Period (µs).

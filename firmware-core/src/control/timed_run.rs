@@ -8,8 +8,8 @@ use super::pacing::{Outcome, Owner, Pacing};
 use crate::joints::{ARM_JOINTS, JOINTS};
 use crate::motion::min_jerk;
 use crate::motion::signal::Signal;
-use crate::platform::{ClientId, ControlPort, Mailbox, Work};
-use crate::shared::{PlayParams, State, TelemetrySample};
+use crate::platform::{ClientId, ControlPort, Work};
+use crate::shared::{Mailbox, PlayParams, State, TelemetrySample};
 use crate::units::deg_to_steps;
 
 /// A run goes on this long past its last sample, so that the arm settles (µs).

@@ -1,7 +1,6 @@
 //! Minimum-jerk moves: position over time, the shortest duration, and which goals are allowed.
 
-use crate::joints::{Joint, JointTable, SPEED_LIMIT_DPS, TABLE};
-use crate::shared::JointValues;
+use crate::joints::{Joint, JointTable, JointValues, SPEED_LIMIT_DPS, TABLE};
 
 /// Peak speed of a move of distance d in time T, in d/T.
 const PEAK_SPEED: f32 = 1.875;

@@ -6,11 +6,12 @@ use super::activity::{Activity, Kind};
 use super::message::Message;
 use super::side::{Network, shown_state};
 use crate::bus::registers;
-use crate::platform::{ClientId, Mailbox, NetworkPort, Transport};
+use crate::platform::{ClientId, NetworkPort, Transport};
 use crate::protocol::request::{ControlAction, Registers};
 use crate::protocol::stream::Joints;
 use crate::protocol::{Request, RequestError, codes, reply};
 use crate::shared;
+use crate::shared::Mailbox;
 
 impl Network {
     /// Handles one message of a client, at a tick of the platform's 1 ms grid. Sends what is answered at once;

@@ -3,7 +3,7 @@
 use super::activity::{Activity, Kind};
 use super::message::{Message, code_of};
 use super::side::Network;
-use crate::joints::{JOINTS, SPEED_LIMIT_DPS};
+use crate::joints::{JOINTS, JointValues, SPEED_LIMIT_DPS};
 use crate::motion::min_jerk;
 use crate::motion::signal::Refusal;
 use crate::platform::NetworkPort;
@@ -12,7 +12,7 @@ use crate::protocol::motion::{
 };
 use crate::protocol::plan::{Play, PlaySignal};
 use crate::protocol::{ApiLevel, codes};
-use crate::shared::{GripperGoal, JointValues, Request, Stream, StreamCommand};
+use crate::shared::{GripperGoal, Request, Stream, StreamCommand};
 
 /// Wire units of an angle in one degree: 0.01°.
 const ANGLE_UNITS: f32 = 100.0;

@@ -8,10 +8,10 @@ use super::status_line::{self, Banner, StatusLine};
 use super::stops::HoldWaiters;
 use super::subscriptions::Subscriptions;
 use crate::led::Frame;
-use crate::platform::{ClientId, Mailbox, NetworkPort};
+use crate::platform::{ClientId, NetworkPort};
 use crate::protocol::ApiLevel;
 use crate::protocol::stream::Stream;
-use crate::shared::{Request, Shared, State};
+use crate::shared::{Mailbox, Request, Shared, State};
 
 /// How the network side starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

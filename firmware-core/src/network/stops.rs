@@ -5,9 +5,9 @@ use heapless::Vec;
 use super::activity::{Activity, Kind};
 use super::message::{Message, refusal_of};
 use super::side::Network;
-use crate::platform::{ClientId, Mailbox, NetworkPort};
+use crate::platform::{ClientId, NetworkPort};
 use crate::protocol::codes;
-use crate::shared::{Posted, Request, Shared};
+use crate::shared::{Mailbox, Posted, Request, Shared};
 
 /// After a bystander's STOP or HOLD, JOG and TRACK are refused for this long (µs).
 const STREAM_BLOCK_US: u64 = 500_000;

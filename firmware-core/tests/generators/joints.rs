@@ -3,12 +3,11 @@
 
 #![expect(clippy::float_cmp, reason = "landing on a goal or an end of the range is exact")]
 
-use firmware_core::joints::{JOINTS, SPEED_LIMIT_DPS, TABLE};
+use firmware_core::joints::{JOINTS, JointValues, SPEED_LIMIT_DPS, TABLE};
 use firmware_core::motion::joint::{
     JOG_ACCEL_DPS2, JOG_SPEED_DPS, JointMotion, at_rest, jog_step, stoppable_speed_dps, track_step,
 };
 use firmware_core::motion::min_jerk;
-use firmware_core::shared::JointValues;
 use proptest::array::uniform7;
 use proptest::num::f32::ANY;
 use proptest::prelude::*;

@@ -1,6 +1,7 @@
 //! Runs: what starts them, streamed commands, the deadman of a client that is gone, and STOP.
 
-use firmware_core::shared::{JointValues, Request, State, StreamCommand};
+use firmware_core::joints::JointValues;
+use firmware_core::shared::{Request, State, StreamCommand};
 
 use crate::side::*;
 

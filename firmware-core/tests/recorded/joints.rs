@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::table::{Row, assert_near, for_rows};
-use firmware_core::joints::{JOINTS, TABLE};
+use firmware_core::joints::{JOINTS, JointValues, TABLE};
 use firmware_core::motion::joint::{JointMotion, jog_step, track_step};
 use firmware_core::motion::min_jerk;
 use firmware_core::motion::plan::crc32c;
 use firmware_core::motion::signal::{Params, Signal};
-use firmware_core::shared::JointValues;
 use firmware_core::units::{deg_to_steps, steps_to_deg};
 
 fn assert_motion(motion: &JointMotion, row: &Row<'_>) {

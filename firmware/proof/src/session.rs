@@ -9,9 +9,9 @@ use firmware_core::bus::registers;
 use firmware_core::control::Control;
 use firmware_core::motion::plan::crc32c;
 use firmware_core::network::{Banner, Network, NetworkOptions};
-use firmware_core::platform::{ClientId, ControlPort, Health, ImuSample, Mailbox, NetworkPort, Transport};
+use firmware_core::platform::{ClientId, ControlPort, Health, ImuSample, NetworkPort, Transport};
 use firmware_core::protocol::{ApiLevel, build, codes};
-use firmware_core::shared::{PlayParams, Shared};
+use firmware_core::shared::{Mailbox, PlayParams, Shared};
 
 use crate::hash::Hash;
 use crate::probe::{Counts, Probe, line};
