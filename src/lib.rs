@@ -3,6 +3,7 @@
 
 pub mod atom;
 pub mod cli;
+pub mod client;
 pub mod hardware;
 pub mod link;
 pub mod recording;

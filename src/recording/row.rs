@@ -2,7 +2,7 @@
 
 use firmware_core::joints::{JOINTS, TABLE};
 use firmware_core::platform::ImuSample;
-use firmware_core::shared::TelemetrySample;
+use firmware_core::protocol::telemetry::Sample;
 use firmware_core::units::{STEPS_PER_TURN, ZERO_STEPS};
 
 /// Raw acceleration of 1 g.
@@ -35,8 +35,8 @@ pub struct Row {
 
 impl Row {
     /// The sample in units.
-    pub fn from_sample(sample: &TelemetrySample) -> Self {
-        let n = usize::from(sample.n);
+    pub fn from_sample(sample: &Sample) -> Self {
+        let n = sample.n;
         let per_joint =
             |value: &dyn Fn(usize) -> f64| core::array::from_fn(|j| if j < n { value(j) } else { 0.0 });
         Self {
@@ -116,15 +116,10 @@ fn steps(joint: usize, deg: f64) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use firmware_core::platform::{ClientId, Transport};
 
     #[test]
     fn a_sample_survives_the_way_through_units() {
-        let sample = TelemetrySample {
-            at_us: 0,
-            client: ClientId { transport: Transport::Udp, number: 1 },
-            sent: true,
-            sequence: 0,
+        let sample = Sample {
             n: 7,
             t_us: 1_234_000,
             cmd: [0, 1, 2047, 2048, 2049, 4608, 4095],
