@@ -13,7 +13,7 @@
 //! | [`motion`], [`kinematics`] | pure functions of state and dt |
 //! | [`math`] | elementary functions in f32, the same bits on every target |
 //! | [`bus`] | Feetech packets, registers, verified writes, over a byte port |
-//! | [`joints`], [`units`], [`led`] | tables and codecs |
+//! | [`joints`], [`units`], [`led`], [`improv`] | tables and codecs |
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -21,6 +21,7 @@ extern crate alloc;
 
 pub mod bus;
 pub mod control;
+pub mod improv;
 pub mod joints;
 pub mod kinematics;
 pub mod led;
