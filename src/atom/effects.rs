@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use firmware_core::control::Control;
 use firmware_core::platform::{ClientId, Transport};
 
+use super::body::check;
 use super::fault::{
     Change, ClientFault, CpuFault, Fault, FaultId, FaultKind, OtaEvent, PowerFault, WifiFault,
 };
@@ -33,9 +34,6 @@ pub enum InjectError {
     /// The hardware cannot have it.
     #[error("{0}")]
     Hardware(#[from] HardwareError),
-    /// This version cannot do it.
-    #[error("this version cannot do {0:?}; expected a fault of the published table")]
-    Unsupported(FaultKind),
 }
 
 /// The faults of processor, power and memory that are there.
@@ -80,7 +78,7 @@ impl Atom {
     /// # Errors
     /// A fault that the hardware or this version cannot do; nothing changes.
     pub fn inject(&mut self, fault: Fault) -> Result<FaultId, InjectError> {
-        self.check(&fault.kind)?;
+        check(&fault.kind)?;
         Ok(self.faults.add(self.now_us, fault))
     }
 
@@ -168,13 +166,13 @@ impl Atom {
             | FaultKind::Bus(_)
             | FaultKind::Gripper(_)
             | FaultKind::Arm(_)
-            | FaultKind::Imu(_) => self.end_hardware(id, kind),
+            | FaultKind::Imu(_) => self.end_hardware(id),
             FaultKind::Wifi { .. } | FaultKind::Client { .. } => self.wireless.end(self.now_us, id),
             FaultKind::Cpu(_) => {
                 self.effects.cpu.remove(&id);
                 self.control_due_us = self.control_due_us.max(self.now_us);
             }
-            FaultKind::Power(fault) => self.end_power(id, *fault),
+            FaultKind::Power(_) => self.end_power(id),
             FaultKind::HeapLimit(_) => {
                 self.effects.heap.remove(&id);
                 self.limit_heap();
@@ -220,8 +218,8 @@ impl Atom {
         self.start_hardware(id, &FaultKind::Power(fault));
     }
 
-    fn end_power(&mut self, id: FaultId, fault: PowerFault) {
-        self.end_hardware(id, &FaultKind::Power(fault));
+    fn end_power(&mut self, id: FaultId) {
+        self.end_hardware(id);
         if self.effects.dark.remove(&id) && self.effects.powered() {
             self.power_up();
         }
@@ -230,6 +228,7 @@ impl Atom {
     /// The firmware starts from nothing.
     fn power_up(&mut self) {
         self.power_up_us = self.now_us;
+        self.hardware.power_up_atom(self.now_us);
         self.network = new_network(&self.options);
         self.limit_heap();
         self.control = Control::new(self.options.level);

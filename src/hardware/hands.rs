@@ -1,4 +1,4 @@
-//! What hands do to the hardware: plugs, switches, objects between the fingers.
+//! What hands do to the hardware: plugs and objects between the fingers.
 
 use firmware_core::joints::J7;
 
@@ -26,18 +26,5 @@ impl Hardware {
         self.object = object;
         self.renew(J7, t_us);
         Ok(())
-    }
-
-    /// Switches the servos' supply. Servos without power give no torque and no answer; with power again their
-    /// registers have their power-up values.
-    pub fn set_servo_power(&mut self, powered: bool, now_us: u64) {
-        self.powered = powered;
-        self.connect(self.time(now_us));
-    }
-
-    /// Switches the servos' supply off and on.
-    pub fn power_cycle_servos(&mut self, now_us: u64) {
-        self.set_servo_power(false, now_us);
-        self.set_servo_power(true, now_us);
     }
 }

@@ -9,7 +9,8 @@
 //! | `rig` | [`Hardware`]: the whole of it |
 //! | `options` | how it starts, what cannot be |
 //! | `requests` | what servos make of bytes |
-//! | `hands` | plugs, switches, objects |
+//! | `hands` | plugs and objects |
+//! | `fault`, `active` | what can go wrong; what goes wrong now |
 //! | `truth` | ground truth |
 //! | `wire`, `line` | bytes and their times; what disturbs them |
 //! | `packet` | requests found, replies built |
@@ -23,10 +24,14 @@
 //! | `imu` | the motion sensor |
 //! | `noise` | noise without state |
 
+mod active;
 #[cfg(test)]
 mod bus_tests;
 mod chain;
 mod drive;
+mod fault;
+#[cfg(test)]
+mod fault_tests;
 pub mod gripper;
 #[cfg(test)]
 mod gripper_tests;
@@ -51,6 +56,7 @@ mod truth;
 mod wire;
 
 pub use chain::Pose;
+pub use fault::{ArmFault, BusFault, FaultId, GripperFault, HardwareFault, ImuFault, PowerFault, ServoFault};
 pub use gripper::{Object, ObjectSize};
 pub use options::{END_STOPS_DEG, HardwareError, HardwareOptions};
 pub use plant::PlantKind;

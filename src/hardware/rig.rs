@@ -3,6 +3,7 @@
 use firmware_core::joints::{J7, JOINTS};
 use firmware_core::platform::ImuSample;
 
+use super::active::ActiveFaults;
 use super::drive::World;
 use super::gripper::Object;
 use super::imu::{FILTER_DELAY_US, Imu, JOINTS_BEFORE, PERIOD_US};
@@ -69,7 +70,7 @@ pub struct Hardware {
     pub(crate) powered: bool,
     /// The servo is missing since the last power-up.
     pub(crate) missing: [bool; JOINTS],
-    /// The supply is this low (V).
+    /// The supply is not what it should be, but this (V).
     pub(crate) brown_out_v: Option<f64>,
     pub(crate) counters: BusCounters,
     pub(crate) lost_writes: [Noise; JOINTS],
@@ -87,6 +88,9 @@ pub struct Hardware {
     pub(crate) reply: Reply,
     /// The latest time anything on the bus has happened at (µs).
     pub(crate) latest_us: u64,
+    pub(crate) faults: ActiveFaults,
+    /// A fault lets any object slip away above this load (%).
+    pub(crate) slips_above_percent: Option<f64>,
 }
 
 impl Hardware {
@@ -130,6 +134,8 @@ impl Hardware {
             scratch: Vec::with_capacity(2 * PACKET_BYTES),
             reply: Reply::default(),
             latest_us: 0,
+            faults: ActiveFaults::default(),
+            slips_above_percent: None,
         };
         hardware.connect(0);
         Ok(hardware)
@@ -156,7 +162,11 @@ impl Hardware {
 
     /// Renews what drives `joint` after something around it has changed.
     pub(crate) fn renew(&mut self, joint: usize, t_us: u64) {
-        let world = world(joint, &self.joint_faults[joint], self.object.as_ref());
+        let object = self.object.map(|object| Object {
+            slips_above_percent: least(object.slips_above_percent, self.slips_above_percent),
+            ..object
+        });
+        let world = world(joint, &self.joint_faults[joint], object.as_ref());
         let servo = &mut self.servos[joint];
         servo.set_world(world);
         servo.renew_drive(self.plant.encoder(joint, t_us).deg);
@@ -187,7 +197,7 @@ impl Hardware {
 
     /// Supply of the servo of `joint` (V).
     pub(crate) fn supply_v(&self, joint: usize) -> f64 {
-        self.brown_out_v.map_or(SUPPLY_V[joint], |volts| volts.min(SUPPLY_V[joint]))
+        self.brown_out_v.unwrap_or(SUPPLY_V[joint])
     }
 
     /// Fills `buffer` with bytes that reach the driver from `now_us` on. Returns their number and when the driver
@@ -195,9 +205,7 @@ impl Hardware {
     pub fn receive(&mut self, now_us: u64, buffer: &mut [u8], timeout_us: u32) -> (usize, u64) {
         let longest_us = (buffer.len() as u64 + 1) * u64::from(timeout_us);
         self.line.talk(now_us.saturating_add(longest_us.min(100_000)), &mut self.wire);
-        let (count, end_us) = self.wire.receive(now_us, buffer, timeout_us);
-        self.latest_us = self.latest_us.max(end_us);
-        (count, end_us)
+        self.wire.receive(now_us, buffer, timeout_us)
     }
 
     /// Drops what the driver has received by `now_us`.
@@ -213,6 +221,10 @@ impl Hardware {
         let joints: [_; JOINTS_BEFORE] = core::array::from_fn(|joint| self.plant.link(joint, t_us));
         self.imu.sample(number, &joints, 0.0)
     }
+}
+
+fn least(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    one.into_iter().chain(other).reduce(f64::min)
 }
 
 /// The walls and forces on `joint`.

@@ -28,7 +28,7 @@ impl TestBus {
 
     /// All bytes that come until none came for 3 ms; the time stays at the last byte.
     pub(crate) fn hear(&mut self) -> Vec<u8> {
-        let mut buffer = [0; 512];
+        let mut buffer = [0; 2_048];
         let (count, end_us) = self.hardware.receive(self.now_us, &mut buffer, 3_000);
         self.now_us = end_us - 3_000;
         buffer[..count].to_vec()

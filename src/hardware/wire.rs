@@ -13,8 +13,8 @@ pub(crate) const RELEASE_US: u64 = 20;
 ///
 /// A SYNC READ of 6 bytes from six servos takes 0.14 + 6·(0.067 + 0.12) = 1.262 ms.
 pub(crate) const REPLY_GAP_US: u64 = 67;
-/// Received bytes that the driver's UART keeps; more are lost.
-pub(crate) const RECEIVED_BYTES_MAX: usize = 512;
+/// Bytes that wait for the driver; more are lost. Seven longest replies fit.
+pub(crate) const RECEIVED_BYTES_MAX: usize = 2_048;
 
 /// Bytes that follow each other without a gap.
 #[derive(Debug, Clone, Copy)]
@@ -247,12 +247,12 @@ mod tests {
     #[test]
     fn unread_bytes_are_bounded_and_the_rest_is_counted() {
         let mut wire = Wire::new();
-        for packet in 0..100 {
+        for packet in 0..200 {
             wire.put(packet * 1_000, &[0; 12]);
         }
-        assert_eq!(wire.overruns(), 1_200 - RECEIVED_BYTES_MAX as u64);
-        wire.discard(200_000);
-        wire.put(200_000, &[7]);
-        assert_eq!(wire.receive(200_000, &mut [0; 1], 100), (1, 200_010));
+        assert_eq!(wire.overruns(), 2_400 - RECEIVED_BYTES_MAX as u64);
+        wire.discard(300_000);
+        wire.put(300_000, &[7]);
+        assert_eq!(wire.receive(300_000, &mut [0; 1], 100), (1, 300_010));
     }
 }

@@ -2,6 +2,7 @@
 
 use firmware_core::platform::ClientId;
 
+pub use crate::hardware::{ArmFault, BusFault, GripperFault, ImuFault, ObjectSize, PowerFault, ServoFault};
 use crate::link::Direction;
 
 /// A fault with its scope.
@@ -77,121 +78,6 @@ pub enum FaultKind {
     Button,
 }
 
-/// How one servo misbehaves.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ServoFault {
-    /// It answers nothing.
-    Silent,
-    /// It answers this much later (µs).
-    Slow(u32),
-    /// Its position stays where it is, without force from outside.
-    Stuck,
-    /// It is held within ± this angle (°) of where it is; it pushes, with load.
-    Blocked(f64),
-    /// It gives no torque.
-    Limp,
-    /// Its encoder reads off by this (°).
-    EncoderOffset(f64),
-    /// Extra friction (% of full load).
-    Friction(f64),
-    /// Its overload protection trips: torque off, status bit set.
-    Overload,
-    /// It is this hot (°C), whatever it does.
-    OverTemperature(f64),
-    /// It reports this model number.
-    WrongModel(u16),
-    /// It is not on the bus from the next power-up on.
-    Missing,
-    /// It power-cycles: registers at their power-up values.
-    Reset,
-}
-
-/// What happens to bytes on the servo bus.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum BusFault {
-    /// Each bit is inverted with this probability.
-    BitErrors(f64),
-    /// Each byte is dropped with this probability.
-    DroppedBytes(f64),
-    /// A random byte follows each byte with this probability.
-    ExtraBytes(f64),
-    /// Each SYNC WRITE is lost to each servo with this probability.
-    LostSyncWrite(f64),
-    /// No byte passes.
-    Disconnected,
-    /// Another talker sends bursts of random bytes, this often (µs).
-    Talker(u32),
-}
-
-/// The size of an object between the fingers.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ObjectSize {
-    /// J7 touches it at this angle (°, −51.5…0).
-    AngleDeg(f64),
-    /// It is this wide (mm, 6…43.4).
-    WidthMm(f64),
-}
-
-/// The gripper and what it grasps.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum GripperFault {
-    /// Its plug is pulled.
-    Unplug,
-    /// Its plug is put in.
-    PlugIn,
-    /// An object is put between the fingers.
-    ObjectIn {
-        /// Its size.
-        size: ObjectSize,
-        /// Load per degree of squeeze (%/°).
-        stiffness_percent_deg: f64,
-    },
-    /// The object is taken out.
-    ObjectOut,
-    /// The object slips when the load exceeds this (%).
-    Slip(f64),
-    /// It is this hot (°C).
-    Hot(f64),
-}
-
-/// Forces and hands on the arm.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ArmFault {
-    /// Joints that are limp or without power are moved to these angles (°), J1–J6.
-    Moved([f64; 6]),
-    /// Something pushes a joint with this load (%, signed), against its drive.
-    Collision {
-        /// Joint index, 0–5.
-        joint: usize,
-        /// Load (% of the joint's full torque), positive toward positive angles.
-        load_percent: f64,
-    },
-    /// The gripper carries this mass (g).
-    Payload(f64),
-}
-
-/// The motion sensor.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ImuFault {
-    /// Not found at boot.
-    Absent,
-    /// Stops answering.
-    Silent,
-    /// Repeats its last sample.
-    Stuck,
-    /// A further bias.
-    Bias {
-        /// Acceleration (g).
-        acc_g: [f64; 3],
-        /// Angular rate (°/s).
-        gyro_dps: [f64; 3],
-    },
-    /// Its noise is multiplied by this.
-    Noise(f64),
-    /// Every axis reads its positive full scale.
-    Saturate,
-}
-
 /// What happens on the radio.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WifiFault {
@@ -246,21 +132,6 @@ pub enum CpuFault {
     NetworkStall,
     /// The control side does not run.
     ControlStall,
-}
-
-/// Supply and power cycles.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum PowerFault {
-    /// The servos see this voltage (V).
-    BrownOut(f64),
-    /// The ATOM restarts; the servos keep their power.
-    CycleAtom,
-    /// The servos restart; the ATOM keeps its power.
-    CycleServos,
-    /// Both restart.
-    CycleBoth,
-    /// Both restart, and meanwhile J6 is turned by hand to this angle (°).
-    J6Turned(f64),
 }
 
 /// A firmware update.

@@ -3,14 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::kind::{Fault, FaultKind};
+pub use crate::hardware::FaultId;
 use crate::link::random::Random;
 
 /// Random streams of faults lie above those of links (four per client number, which has 32 bits).
 const FORK: u64 = 1 << 40;
-
-/// The name of an injected fault, for clearing it. Never used again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FaultId(pub u32);
 
 /// A fault starts or ends.
 #[derive(Debug, Clone, PartialEq)]
