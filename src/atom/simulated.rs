@@ -174,14 +174,14 @@ impl Atom {
                 break;
             }
             self.now_us = self.now_us.max(due_us);
-            // At one instant: faults first, then what arrives, then the network side, whose messages the
-            // control side finds.
-            if faults_us == due_us {
+            // At one instant: the network side, then faults, then what arrives (the next tick takes it), then
+            // the control side, which finds what the network side left.
+            if tick_us == due_us {
+                self.tick();
+            } else if faults_us == due_us {
                 self.change_faults();
             } else if arrivals_us == due_us {
                 self.take_arrivals();
-            } else if tick_us == due_us {
-                self.tick();
             } else {
                 self.step_control();
             }

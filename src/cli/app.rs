@@ -7,6 +7,7 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use super::exit::{self, CommandError};
+use super::run::{self, RunArgs};
 use super::serve::{self, ServeArgs};
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (controller firmware 5.1.0)");
@@ -42,12 +43,14 @@ enum Command {
     /// Serve clients over UDP and WebSocket (the default command).
     #[command(after_help = EXAMPLES)]
     Serve(ServeArgs),
+    /// Run scenarios in virtual time, like a test runner.
+    Run(RunArgs),
 }
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> ExitCode {
     let result = match Cli::try_parse() {
-        Ok(cli) => run(cli),
+        Ok(cli) => dispatch(cli),
         Err(error) => return ExitCode::from(report_parse_error(&error)),
     };
     match result {
@@ -59,9 +62,10 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(cli: Cli) -> Result<(), CommandError> {
+fn dispatch(cli: Cli) -> Result<(), CommandError> {
     match cli.command {
         Some(Command::Serve(args)) => serve::run(&args),
+        Some(Command::Run(args)) => run::run(&args),
         None => serve::run(&cli.serve),
     }
 }

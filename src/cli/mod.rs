@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `app` | parses the line and runs the command |
 //! | `serve` | `atom-sim serve`, the default command |
+//! | `run` | `atom-sim run`: scenarios |
 //! | `values` | values of options with a form of their own: poses, speeds |
 //! | `ready` | what a started server tells the program that started it |
 //! | `exit` | exit codes, and the error that carries one |
@@ -13,6 +14,7 @@ mod app;
 pub mod exit;
 mod logging;
 mod ready;
+mod run;
 mod serve;
 mod values;
 

@@ -339,8 +339,10 @@ pub enum BusCounter {
     BytesReceived,
     /// Requests the servos took.
     Requests,
-    /// Requests with a wrong checksum.
-    BadChecksums,
+    /// Replies of servos.
+    Replies,
+    /// SYNC WRITEs that a servo lost.
+    SyncWritesLost,
 }
 
 /// Replies that a client got, in this order, whatever came between.
@@ -381,9 +383,9 @@ pub enum Condition {
     GoalErrorDeg(JointNumber),
     /// True joint speed, absolute value (°/s).
     SpeedDps(JointNumber),
-    /// Speed of the goal, absolute value (°/s), over the last 20 ms: goals are whole steps.
+    /// Speed of the goal, absolute value (°/s), over the last 50 ms: goals are whole steps.
     GoalSpeedDps(JointNumber),
-    /// Change of the goal's speed, absolute value (°/s²), between two stretches of 20 ms.
+    /// Change of the goal's speed, absolute value (°/s²), between two stretches of 50 ms.
     GoalAccelDps2(JointNumber),
     /// Load (% of full torque).
     LoadPercent(JointNumber),

@@ -8,14 +8,39 @@
 //! | [`error`] | what is wrong with a file: file, line, column, and what would be right |
 //! | [`action`], [`upload`] | what clients do → bytes |
 //! | [`plan`] | a scenario that was checked and is ready to run |
+//! | [`runner`] | one scenario on one ATOM |
+//! | [`cast`] | the clients at work: which step is due and what it sends |
+//! | [`book`] | what the runner has seen |
+//! | [`judge`] | whether a condition holds, and what is seen instead |
+//! | [`expect`] | expectations in their windows |
+//! | [`recovery`] | the check after the faults |
+//! | [`tail`], [`words`] | the last seconds before a failure, in words |
+//! | [`outcome`] | what came of a run |
+//! | [`batch`] | many scenarios: selection, threads, repetition, determinism |
+//! | [`report`] | terminal, JUnit, JSON |
+//! | [`record`] | files of runs that failed |
+//! | [`schema`] | the JSON Schema of the format |
 
 pub mod action;
+pub mod batch;
+pub mod book;
+pub mod cast;
 mod check;
 mod check_condition;
 pub mod condition;
 pub mod error;
+pub mod expect;
 pub mod fault_entry;
 pub mod format;
+pub mod judge;
 pub mod load;
+pub mod outcome;
 pub mod plan;
+pub mod record;
+mod recovery;
+pub mod report;
+pub mod runner;
+pub mod schema;
+mod tail;
 pub mod upload;
+pub mod words;

@@ -1,0 +1,171 @@
+//! Many scenarios: which of them run, on how many threads, how often, and whether twice is the same.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use super::outcome::{Entry, Failure, Outcome, Verdict};
+use super::plan::Scenario;
+use super::runner::{self, Limits};
+
+/// One machine's part of all scenarios: part `index` (from 1) of `count`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// Which part, from 1.
+    pub index: usize,
+    /// Of how many.
+    pub count: usize,
+}
+
+impl std::str::FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = || format!("expected i/n with 1 ≤ i ≤ n, for instance 2/3, found \"{text}\"");
+        let (index, count) = text.split_once('/').ok_or_else(expected)?;
+        let shard = Self {
+            index: index.parse().map_err(|_| expected())?,
+            count: count.parse().map_err(|_| expected())?,
+        };
+        if (1..=shard.count).contains(&shard.index) { Ok(shard) } else { Err(expected()) }
+    }
+}
+
+/// What to run and how.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Only scenarios whose name contains this, or that have it as a tag.
+    pub only: Option<String>,
+    /// Only this machine's part.
+    pub shard: Option<Shard>,
+    /// Each this many times.
+    pub repeat: usize,
+    /// Nothing new starts after the first failure.
+    pub stop_on_failure: bool,
+    /// Threads.
+    pub jobs: usize,
+    /// Each twice; both runs must have the same inputs and outputs.
+    pub check_determinism: bool,
+    /// What a run keeps and how long it may take.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            only: None,
+            shard: None,
+            repeat: 1,
+            stop_on_failure: false,
+            jobs: 1,
+            check_determinism: false,
+            limits: Limits { wall: Duration::from_secs(60), transcript: false, samples: false },
+        }
+    }
+}
+
+/// The scenarios that `options` select, each as often as they say.
+pub fn select<'a>(scenarios: &'a [Scenario], options: &Options) -> Vec<&'a Scenario> {
+    let wanted = |scenario: &&Scenario| {
+        options.only.as_ref().is_none_or(|only| scenario.name.contains(only) || scenario.tags.contains(only))
+    };
+    let mine = |index: usize| options.shard.is_none_or(|shard| index % shard.count == shard.index - 1);
+    let chosen = scenarios.iter().filter(wanted).enumerate().filter(|(index, _)| mine(*index));
+    chosen.flat_map(|(_, scenario)| std::iter::repeat_n(scenario, options.repeat)).collect()
+}
+
+/// Runs scenarios on `options.jobs` threads. `finished` hears of each as it ends. The outcomes are in the order
+/// of `scenarios`; those that a failure kept from starting are missing.
+pub fn run(scenarios: &[&Scenario], options: &Options, finished: &(dyn Fn(&Outcome) + Sync)) -> Vec<Outcome> {
+    let next = AtomicUsize::new(0);
+    let stop = AtomicBool::new(false);
+    let outcomes: Mutex<Vec<(usize, Outcome)>> = Mutex::new(Vec::new());
+    let work = || {
+        while !stop.load(Ordering::Relaxed) {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(scenario) = scenarios.get(index) else { return };
+            let outcome = run_one(scenario, options);
+            finished(&outcome);
+            if options.stop_on_failure && !outcome.verdict.passed() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            if let Ok(mut outcomes) = outcomes.lock() {
+                outcomes.push((index, outcome));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..options.jobs.max(1) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut outcomes = outcomes.into_inner().unwrap_or_default();
+    outcomes.sort_by_key(|(index, _)| *index);
+    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+fn run_one(scenario: &Scenario, options: &Options) -> Outcome {
+    if !options.check_determinism {
+        return runner::run(scenario, options.limits);
+    }
+    let limits = Limits { transcript: true, ..options.limits };
+    let mut first = runner::run(scenario, limits);
+    let second = runner::run(scenario, limits);
+    if let Some((seen, t_us)) = difference(&first.transcript, &second.transcript) {
+        let failure = Failure {
+            line: 0,
+            expected: "the same inputs and outputs in a second run".to_owned(),
+            seen,
+            t_us,
+            why: Some("--check-determinism".to_owned()),
+            around: Vec::new(),
+        };
+        match &mut first.verdict {
+            Verdict::Failed(failures) => failures.push(failure),
+            Verdict::Passed => first.verdict = Verdict::Failed(vec![failure]),
+            Verdict::TimedOut | Verdict::Impossible(_) => {}
+        }
+    }
+    first.wall += second.wall;
+    first
+}
+
+/// The first difference of two transcripts, in words, and its time (µs).
+fn difference(first: &[Entry], second: &[Entry]) -> Option<(String, u64)> {
+    let show = |entry: Option<&Entry>| {
+        entry.map_or_else(
+            || "nothing".to_owned(),
+            |entry| format!("{} µs {} {:02X?}", entry.t_us, entry.what, entry.bytes),
+        )
+    };
+    let index = (0..first.len().max(second.len())).find(|index| first.get(*index) != second.get(*index))?;
+    let (a, b) = (first.get(index), second.get(index));
+    let t_us = a.or(b).map_or(0, |entry| entry.t_us);
+    Some((format!("entry {index}: {} in the first, {} in the second", show(a), show(b)), t_us))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shard_is_a_part_of_a_whole() {
+        assert_eq!("2/3".parse(), Ok(Shard { index: 2, count: 3 }));
+        for wrong in ["3/2", "0/2", "1", "a/b", "1/0", "-1/2", ""] {
+            let error = wrong.parse::<Shard>().expect_err(wrong);
+            assert_eq!(error, format!("expected i/n with 1 ≤ i ≤ n, for instance 2/3, found \"{wrong}\""));
+        }
+    }
+
+    #[test]
+    fn the_first_difference_of_two_transcripts_is_found() {
+        let entry = |t_us, byte| Entry { t_us, what: "to a".to_owned(), bytes: vec![byte] };
+        let first = [entry(1, 1), entry(2, 2)];
+        assert_eq!(difference(&first, &first), None);
+        let (seen, t_us) = difference(&first, &[entry(1, 1), entry(2, 3)]).expect("they differ");
+        assert_eq!(t_us, 2);
+        assert_eq!(seen, "entry 1: 2 µs to a [02] in the first, 2 µs to a [03] in the second");
+        assert!(difference(&first, &first[..1]).is_some());
+    }
+}
