@@ -336,13 +336,17 @@ pub enum BusCounter {
     /// Bytes the controller sent.
     BytesSent,
     /// Bytes the servos sent.
-    BytesReceived,
+    BytesAnswered,
     /// Requests the servos took.
     Requests,
     /// Replies of servos.
     Replies,
-    /// SYNC WRITEs that a servo lost.
-    SyncWritesLost,
+    /// Packets with a wrong checksum.
+    BadChecksums,
+    /// Bytes that belonged to no packet.
+    StrayBytes,
+    /// SYNC WRITEs lost to a servo.
+    LostSyncWrites,
 }
 
 /// Replies that a client got, in this order, whatever came between.

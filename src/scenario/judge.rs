@@ -163,10 +163,12 @@ pub fn look(condition: &Condition, book: &Book) -> (bool, Seen) {
         Condition::Bus(number) => {
             let value = match number.counter {
                 BusCounter::BytesSent => truth.bus.bytes_sent,
-                BusCounter::BytesReceived => truth.bus.bytes_received,
+                BusCounter::BytesAnswered => truth.bus.bytes_answered,
                 BusCounter::Requests => truth.bus.requests,
                 BusCounter::Replies => truth.bus.replies,
-                BusCounter::SyncWritesLost => truth.bus.sync_writes_lost,
+                BusCounter::BadChecksums => truth.bus.bad_checksums,
+                BusCounter::StrayBytes => truth.bus.stray_bytes,
+                BusCounter::LostSyncWrites => truth.bus.lost_sync_writes,
             };
             bounded(number.bounds(), value as f64)
         }
