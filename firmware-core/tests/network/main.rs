@@ -4,6 +4,7 @@ mod control;
 mod held;
 mod levels;
 mod logs;
+mod random;
 mod registers;
 mod requests;
 mod runs;
