@@ -220,13 +220,27 @@ impl Arm {
         self.multi_turn_ready
     }
 
+    /// J6's servo still counts turns. One that lost its power alone does not: its reading starts again within
+    /// one turn, and a goal in turns would send the joint the wrong way round. Then the turn is forgotten.
+    pub(super) fn keeps_turn<P: ControlPort>(&mut self, bus: &mut Bus<'_, P>) -> bool {
+        let mut phase = [0];
+        // A silent servo is found by the reads around this one.
+        let lost = bus.read(id_of(J6), registers::PHASE, &mut phase).is_ok()
+            && phase[0] & registers::PHASE_MULTI_TURN == 0;
+        if lost {
+            self.multi_turn_ready = false;
+            self.turn_offset_steps = None;
+        }
+        !lost
+    }
+
     /// Finds the turn of `j6` from its reading. While it is unknown J6's torque goes off.
     pub(super) fn find_turn<P: ControlPort>(
         &mut self,
         bus: &mut Bus<'_, P>,
         j6: &Joint,
     ) -> Result<(), TurnUnknown> {
-        if self.turn_offset_steps.is_some() {
+        if self.turn_offset_steps.is_some() && self.keeps_turn(bus) {
             return Ok(());
         }
         let ready = self.multi_turn_ready || self.set_up_multi_turn(bus);

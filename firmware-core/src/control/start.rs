@@ -166,7 +166,15 @@ fn check_answers<P: ControlPort, M: Mailbox>(
     core: &mut Core,
     context: &mut Context<'_, P, M>,
 ) -> Result<(), Refusal> {
-    if core.read(context).whole_arm() { Ok(()) } else { Err(Refusal::silent()) }
+    if answers(core, context) { Ok(()) } else { Err(Refusal::silent()) }
+}
+
+/// J1–J6 answer, and J6 is in the turn it was left in: without it every start pose is a guess.
+fn answers<P: ControlPort, M: Mailbox>(core: &mut Core, context: &mut Context<'_, P, M>) -> bool {
+    let whole = core.read(context).whole_arm();
+    let keeps_turn = core.arm.keeps_turn(&mut context.bus);
+    core.turn_unknown |= !keeps_turn;
+    whole && keeps_turn
 }
 
 fn start_deg(core: &Core, level: ApiLevel) -> [f32; JOINTS] {
@@ -224,8 +232,11 @@ pub(super) fn stream<P: ControlPort, M: Mailbox>(
         StreamCommand::Joints(_) | StreamCommand::Twist { .. } => (codes::JOG, State::Jogging),
         StreamCommand::Track { .. } => (codes::TRACK, State::Tracking),
     };
-    if !core.read(context).whole_arm() {
+    if !answers(core, context) {
         context.ack(client, code, codes::NO_REPLY);
+        if core.turn_unknown {
+            core.state = State::Error;
+        }
         return Step::Wake(context.now_us());
     }
     core.state = state;
