@@ -30,7 +30,7 @@ fn read(path: &str) -> Result<Vec<Step>, Box<dyn Error>> {
     };
     let (step, dt, tcp, tool, vmax) =
         (column("step")?, column("dt")?, column("tcp")?, column("tool")?, column("vmax")?);
-    let (want, q, qd) = (column("want1")?, column("q1")?, column("qd1")?);
+    let (want, angles, speeds) = (column("want1")?, column("q1")?, column("qd1")?);
     lines
         .map(|line| {
             let values = line.split(',').map(str::parse).collect::<Result<Vec<f32>, _>>()?;
@@ -39,15 +39,14 @@ fn read(path: &str) -> Result<Vec<Step>, Box<dyn Error>> {
                 joints[..6].copy_from_slice(&values[first..first + 6]);
                 joints
             };
-            let start = (values[step] == 0.0).then(|| {
-                let tcp = if values[tcp] == 1.0 { Tcp::Gripper } else { Tcp::Flange };
-                (JointMotion { q_deg: joints(q), v_dps: joints(qd) }, tcp)
+            let start = (values[step] < 1.0).then(|| {
+                let tcp = if values[tcp] > 0.5 { Tcp::Gripper } else { Tcp::Flange };
+                (JointMotion { q_deg: joints(angles), v_dps: joints(speeds) }, tcp)
             });
-            let [x, y, z, a, b, c, _j7] = joints(want);
             let command = TwistCommand {
-                tool: values[tool] == 1.0,
-                linear_mm_s: [x, y, z],
-                angular_rad_s: [a, b, c],
+                tool: values[tool] > 0.5,
+                linear_mm_s: [values[want], values[want + 1], values[want + 2]],
+                angular_rad_s: [values[want + 3], values[want + 4], values[want + 5]],
                 speed_cap_dps: values[vmax],
             };
             Ok(Step { start, command, dt_s: values[dt] })

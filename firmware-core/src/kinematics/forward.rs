@@ -1,15 +1,9 @@
-//! Forward kinematics and the geometric Jacobian.
+//! Forward kinematics, link by link: the frame of each joint, the pose of the TCP.
 
 use super::chain::{GRIPPER_TCP_MM, LINKS};
 use crate::joints::ARM_JOINTS;
 use crate::math::sin_cos_deg;
-
-/// Three components along x, y, z.
-pub type Vector3 = [f32; 3];
-/// A rotation, row-major.
-pub type Matrix3 = [[f32; 3]; 3];
-/// The geometric Jacobian, one column per joint: linear velocity (mm/rad) of the TCP, then angular velocity.
-pub type Jacobian = [[f32; 6]; ARM_JOINTS];
+use crate::math::vector::{IDENTITY, Matrix3, Vector3, add, mul_vector};
 
 /// Entries of the chain smaller than this move nothing: 1e-9 of a length of the arm.
 const NOTHING: f32 = 1e-9;
@@ -44,14 +38,13 @@ pub struct Pose {
 
 impl Pose {
     /// The base frame itself.
-    const BASE: Self =
-        Self { rotation: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], position_mm: [0.0; 3] };
+    const BASE: Self = Self { rotation: IDENTITY, position_mm: [0.0; 3] };
 
-    /// The next joint's frame: link `N`'s translation and rotation, then a turn about z. The loops unroll,
-    /// and the chain's zeros cost nothing.
+    /// The next joint's frame: link `N`'s translation and rotation, then the joint's turn about z. The loops
+    /// unroll, and the chain's zeros cost nothing.
     #[expect(clippy::inline_always, reason = "its link is a constant only where it is inlined")]
     #[inline(always)]
-    fn next<const N: usize>(&self, deg: f32) -> Self {
+    pub(super) fn next<const N: usize>(&self, deg: f32) -> Self {
         let link = const { &LINKS[N] };
         let (sin, cos) = sin_cos_deg(deg);
         let mut position_mm = self.position_mm;
@@ -77,15 +70,21 @@ impl Pose {
         Self { rotation, position_mm }
     }
 
-    /// The joints' axes: column z of the rotation.
-    fn axis(&self) -> Vector3 {
+    /// The TCP of an arm with this flange.
+    pub(super) fn tool(&self, tcp: Tcp) -> Self {
+        let offset_mm = mul_vector(&self.rotation, &tcp.offset_mm());
+        Self { rotation: self.rotation, position_mm: add(&self.position_mm, &offset_mm) }
+    }
+
+    /// The z axis, about which a joint turns.
+    pub(super) fn z_axis(&self) -> Vector3 {
         [self.rotation[0][2], self.rotation[1][2], self.rotation[2][2]]
     }
 }
 
-/// Frames of J1 to J6 after their turns.
-#[inline]
-fn frames(q_deg: &[f32; ARM_JOINTS]) -> [Pose; ARM_JOINTS] {
+/// Frames of J1 to J6 after their turns, at the angles `q_deg` (°). The last is the flange; a sensor on the link
+/// between J5 and J6 turns with the frame of J5.
+pub fn joint_frames(q_deg: &[f32; ARM_JOINTS]) -> [Pose; ARM_JOINTS] {
     let j1 = Pose::BASE.next::<0>(q_deg[0]);
     let j2 = j1.next::<1>(q_deg[1]);
     let j3 = j2.next::<2>(q_deg[2]);
@@ -95,36 +94,7 @@ fn frames(q_deg: &[f32; ARM_JOINTS]) -> [Pose; ARM_JOINTS] {
     [j1, j2, j3, j4, j5, j6]
 }
 
-fn tcp_pose(flange: &Pose, tcp: Tcp) -> Pose {
-    let offset = mul_vector(&flange.rotation, &tcp.offset_mm());
-    let position_mm = core::array::from_fn(|axis| flange.position_mm[axis] + offset[axis]);
-    Pose { rotation: flange.rotation, position_mm }
-}
-
 /// Pose of the TCP at the joint angles `q_deg` of J1–J6 (°).
 pub fn forward(q_deg: &[f32; ARM_JOINTS], tcp: Tcp) -> Pose {
-    tcp_pose(&frames(q_deg)[ARM_JOINTS - 1], tcp)
-}
-
-/// Geometric Jacobian of the TCP in the base frame at `q_deg` (°).
-pub fn jacobian(q_deg: &[f32; ARM_JOINTS], tcp: Tcp) -> Jacobian {
-    pose_and_jacobian(q_deg, tcp).1
-}
-
-/// Both at once.
-pub fn pose_and_jacobian(q_deg: &[f32; ARM_JOINTS], tcp: Tcp) -> (Pose, Jacobian) {
-    let frames = frames(q_deg);
-    let pose = tcp_pose(&frames[ARM_JOINTS - 1], tcp);
-    let jacobian = core::array::from_fn(|joint| {
-        let [ax, ay, az] = frames[joint].axis();
-        let [dx, dy, dz]: Vector3 =
-            core::array::from_fn(|axis| pose.position_mm[axis] - frames[joint].position_mm[axis]);
-        [ay * dz - az * dy, az * dx - ax * dz, ax * dy - ay * dx, ax, ay, az]
-    });
-    (pose, jacobian)
-}
-
-/// A matrix times a vector.
-pub fn mul_vector(m: &Matrix3, v: &Vector3) -> Vector3 {
-    core::array::from_fn(|row| m[row][0] * v[0] + m[row][1] * v[1] + m[row][2] * v[2])
+    joint_frames(q_deg)[ARM_JOINTS - 1].tool(tcp)
 }

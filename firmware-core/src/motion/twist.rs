@@ -4,19 +4,40 @@
 //! by one factor so that the TCP keeps its direction at every limit, integrate. A target pose moves with the
 //! twist; the way back to it removes the drift of the linear step.
 //!
-//! The ESP32 divides and takes square roots in library calls. A step has 6 divisions for the least squares,
-//! up to 3 per moving joint for the limits, 2 square roots for the twist's change and 1 per moving joint; the
-//! smallest singular value, every fourth step, adds those of [`singular`].
+//! | File | Is |
+//! | --- | --- |
+//! | [`messages`] | what goes into a step, and what it reports |
+//! | [`target`] | the target pose and the error to it |
+//! | [`least_squares`] | joint speeds for a twist |
+//! | [`singular`] | the smallest singular value |
+//! | [`limits`] | bounds, the one factor, braking |
+//!
+//! The ESP32 divides and takes square roots in library calls, so they are few. A step that runs freely at a steady
+//! twist divides three times (two blocks of the Jacobian, dt) and takes no square root. Besides:
+//!
+//! | When | Divisions | Square roots |
+//! | --- | --- | --- |
+//! | the linear or the angular twist changes as fast as it may, each | 1 | 1 |
+//! | a joint meets the cap, its acceleration (either end) or its bound, each | 1 | 1 for a bound |
+//! | no factor exists: braking | up to 6 | up to 6 |
+//! | the least squares are damped | 6 instead of 2 | |
+//! | every fourth step: the smallest singular value | 6 + 1 per Newton step | 6 |
 
+mod least_squares;
 mod limits;
+mod messages;
 mod singular;
 mod target;
 
 use crate::joints::{ARM_JOINTS, SPEED_LIMIT_DPS};
-use crate::kinematics::{Jacobian, Pose, Tcp, Vector3, forward, mul_vector, pose_and_jacobian};
+use crate::kinematics::{Pose, Posture, Tcp, Vector3, forward};
 use crate::math::sqrt;
+use crate::math::vector::{add, dot, mul_vector, scale, subtract};
 use crate::motion::joint::JointMotion;
-use limits::{Scaling, bounds, brake, scale};
+use least_squares::{LeastSquares, damping};
+use limits::{Scaling, bounds, brake, scaling};
+pub use messages::{Twist, TwistCommand, TwistReport};
+use singular::LINEAR_UNIT_MM;
 pub use singular::smallest_singular_value;
 
 /// Change of the twist: linear (mm/s²) and angular (rad/s²), each as a vector.
@@ -24,53 +45,16 @@ const LINEAR_ACCEL_MM_S2: f32 = 300.0;
 const ANGULAR_ACCEL_RAD_S2: f32 = 4.0;
 /// How fast the error to the target is removed (1/s).
 const ERROR_GAIN_PER_S: f32 = 4.0;
-/// Unit of the linear rows in the least squares (mm): a length of the arm, so that rows compare.
-const LINEAR_UNIT_MM: f32 = 100.0;
-/// The damping begins below this smallest singular value; its square root is at most the same.
-const SIGMA_DAMPED: f32 = 0.05;
 /// The smallest singular value serves this many steps.
 const SIGMA_STEPS: u32 = 4;
-/// Blocked: the joints give less than this share of the twist's square.
+/// Blocked: the joints miss more than this share of the twist.
 const BLOCKED_SHARE: f32 = 0.2;
+/// Longest step (s): a run clamps its steps to 6 ms, so anything longer is a mistake of the caller.
+const STEP_S_MAX: f32 = 1.0;
 /// Squares of twists up to this are no twist.
 const TWIST_NONE: f32 = 1e-6;
-
-/// A twist of the TCP in the base frame.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Twist {
-    /// Linear velocity (mm/s).
-    pub linear_mm_s: Vector3,
-    /// Angular velocity (rad/s).
-    pub angular_rad_s: Vector3,
-}
-
-/// What the TCP shall do.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TwistCommand {
-    /// The twist is in tool axes, not in base axes.
-    pub tool: bool,
-    /// Linear velocity (mm/s).
-    pub linear_mm_s: Vector3,
-    /// Angular velocity (rad/s).
-    pub angular_rad_s: Vector3,
-    /// Joint speed cap (°/s), at most 90.
-    pub speed_cap_dps: f32,
-}
-
-/// What a step did.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TwistReport {
-    /// Share of the wanted joint speeds (0…1); 0 when blocked.
-    pub factor: f32,
-    /// The joint (index) whose bound sets the factor.
-    pub limiting_joint: Option<usize>,
-    /// Smallest singular value of the Jacobian, linear rows in units of 100 mm.
-    pub sigma_min: f32,
-    /// The least squares are damped.
-    pub damped: bool,
-    /// The joints cannot give the twist: the arm brakes and stays.
-    pub blocked: bool,
-}
+const DEG_PER_RAD: f32 = 180.0 / core::f32::consts::PI;
+const RAD_PER_DEG: f32 = core::f32::consts::PI / 180.0;
 
 /// The controller's state.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -83,7 +67,7 @@ pub struct TwistController {
     pub target: Pose,
     /// The last smallest singular value.
     pub sigma_min: f32,
-    /// Steps since it was computed.
+    /// Steps since it was computed; from 4 on the next step computes it anew.
     pub sigma_age: u32,
 }
 
@@ -91,58 +75,42 @@ impl TwistController {
     /// Enters from another mode: the twist is what the joint speeds give, the target the present pose.
     pub fn enter(motion: &JointMotion, tcp: Tcp) -> Self {
         let (q_deg, v_dps) = arm_of(motion);
-        let (target, jacobian) = pose_and_jacobian(&q_deg, tcp);
-        Self { tcp, twist: twist_of(&jacobian, &v_dps), target, sigma_min: 0.0, sigma_age: SIGMA_STEPS }
+        let posture = Posture::new(&q_deg, tcp);
+        let twist = twist_of(&posture, &v_dps);
+        Self { tcp, twist, target: *posture.pose(), sigma_min: 0.0, sigma_age: SIGMA_STEPS }
     }
 
     /// One step of `dt_s`: moves the goals and speeds of J1–J6; J7 is left alone.
+    ///
+    /// A step time outside (0, 1] s, or goals and speeds that are not finite, make no step. A twist that is not finite
+    /// asks for rest.
     pub fn step(&mut self, motion: &mut JointMotion, command: &TwistCommand, dt_s: f32) -> TwistReport {
         let (q_deg, v_dps) = arm_of(motion);
-        let (pose, jacobian) = pose_and_jacobian(&q_deg, self.tcp);
-        let wanted = self.limited(&wanted_twist(command, &pose), dt_s);
-        let error = target::error(&self.target, &pose).unwrap_or_else(|| {
-            self.target = pose;
-            Twist::default()
-        });
-        let with_error =
-            |v: &Vector3, e: &Vector3| core::array::from_fn(|axis| v[axis] + ERROR_GAIN_PER_S * e[axis]);
-        let scaled = Scaled::new(&jacobian);
-        let xi = scaled_twist(&Twist {
-            linear_mm_s: with_error(&wanted.linear_mm_s, &error.linear_mm_s),
-            angular_rad_s: with_error(&wanted.angular_rad_s, &error.angular_rad_s),
-        });
-        self.update_sigma(&scaled);
-        let damping = self.damping();
-        let (mut wanted_dps, residual2) = scaled.solve(&xi, damping);
-        let size2 = dot(&xi, &xi);
-        let blocked = size2 > TWIST_NONE && residual2 > BLOCKED_SHARE * BLOCKED_SHARE * size2;
-        if blocked {
-            wanted_dps = [0.0; ARM_JOINTS];
+        if !(dt_s > 0.0 && dt_s <= STEP_S_MAX && are_finite(&q_deg) && are_finite(&v_dps)) {
+            let (damped, sigma_min) = (damping(self.sigma_min) > 0.0, self.sigma_min);
+            return TwistReport { factor: 0.0, limiting_joint: None, sigma_min, damped, blocked: false };
         }
         let bounds = bounds(&q_deg);
-        let cap_dps = command.speed_cap_dps.min(SPEED_LIMIT_DPS);
-        let scaling = scale(&q_deg, &v_dps, &wanted_dps, &bounds, cap_dps, dt_s);
-        let speeds_dps = match &scaling {
-            Scaling::Factor { factor, .. } => wanted_dps.map(|wanted| factor * wanted),
-            Scaling::Brake { .. } => brake(&q_deg, &v_dps, &bounds, dt_s),
+        let posture = Posture::new(&q_deg, self.tcp);
+        let wanted = self.limited(&wanted_twist(command, posture.pose()), dt_s);
+        let (wanted_dps, damped, blocked) = self.joint_speeds(&posture, &wanted);
+        let cap_dps =
+            if command.speed_cap_dps > 0.0 { command.speed_cap_dps.min(SPEED_LIMIT_DPS) } else { 0.0 };
+        let (scaling, limiting_joint) = scaling(&q_deg, &v_dps, &wanted_dps, &bounds, cap_dps, dt_s);
+        let speeds_dps = match scaling {
+            Scaling::Factor(factor) => wanted_dps.map(|wanted| factor * wanted),
+            Scaling::Brake => brake(&q_deg, &v_dps, &bounds, dt_s),
         };
+        let per_dt = 1.0 / dt_s;
         for joint in 0..ARM_JOINTS {
-            let (q, v) = bounds[joint].integrate(q_deg[joint], speeds_dps[joint], dt_s);
-            motion.q_deg[joint] = q;
-            motion.v_dps[joint] = v;
+            let next_deg = q_deg[joint] + speeds_dps[joint] * dt_s;
+            motion.q_deg[joint] = bounds[joint].land_deg(q_deg[joint], next_deg);
+            // The speed of the step made, rounding of the goal included.
+            motion.v_dps[joint] = (motion.q_deg[joint] - q_deg[joint]) * per_dt;
         }
-        self.follow(&scaling, &wanted, &jacobian, motion, dt_s);
-        let (factor, limiting_joint) = match scaling {
-            Scaling::Factor { factor, limiting_joint } => (factor, limiting_joint),
-            Scaling::Brake { limiting_joint } => (0.0, limiting_joint),
-        };
-        TwistReport {
-            factor: if blocked { 0.0 } else { factor },
-            limiting_joint,
-            sigma_min: self.sigma_min,
-            damped: damping > 0.0,
-            blocked,
-        }
+        let factor = self.follow(scaling, &wanted, &posture, motion, dt_s);
+        let factor = if blocked { 0.0 } else { factor };
+        TwistReport { factor, limiting_joint, sigma_min: self.sigma_min, damped, blocked }
     }
 
     /// The twist after this step's change toward `wanted`.
@@ -155,45 +123,58 @@ impl TwistController {
         }
     }
 
-    fn update_sigma(&mut self, scaled: &Scaled) {
+    /// Joint speeds (°/s) for a twist and the way back to the target; whether they are damped, and whether the twist is
+    /// blocked, which makes them 0.
+    fn joint_speeds(&mut self, posture: &Posture, wanted: &Twist) -> ([f32; ARM_JOINTS], bool, bool) {
+        let error = target::error(&self.target, posture.pose()).unwrap_or_else(|| {
+            self.target = *posture.pose();
+            Twist::default()
+        });
+        let linear = add(&wanted.linear_mm_s, &scale(ERROR_GAIN_PER_S, &error.linear_mm_s));
+        let angular = add(&wanted.angular_rad_s, &scale(ERROR_GAIN_PER_S, &error.angular_rad_s));
+        let xi = posture.to_plane(&scale(1.0 / LINEAR_UNIT_MM, &linear), &angular);
+        let jacobian = posture.plane_jacobian().with_linear_rows_times(1.0 / LINEAR_UNIT_MM);
+        let system = LeastSquares::new(jacobian);
         if self.sigma_age >= SIGMA_STEPS {
-            self.sigma_min = sqrt(singular::smallest_eigenvalue(&scaled.squared).max(0.0));
+            self.sigma_min = singular::of_scaled(&system);
             self.sigma_age = 0;
         }
         self.sigma_age += 1;
+        let damping = damping(self.sigma_min);
+        let rates = system.solve(&xi, damping);
+        let given = system.jacobian.twist(&rates);
+        let (inner, outer) = (subtract(&given.inner, &xi.inner), subtract(&given.outer, &xi.outer));
+        let missed2 = dot(&inner, &inner) + dot(&outer, &outer);
+        let size2 = dot(&xi.inner, &xi.inner) + dot(&xi.outer, &xi.outer);
+        let blocked = size2 > TWIST_NONE && missed2 > BLOCKED_SHARE * BLOCKED_SHARE * size2;
+        let speeds_dps = if blocked { [0.0; ARM_JOINTS] } else { rates.map(|rate| rate * DEG_PER_RAD) };
+        (speeds_dps, damping > 0.0, blocked)
     }
 
-    /// λ² of the damped least squares.
-    fn damping(&self) -> f32 {
-        if self.sigma_min >= SIGMA_DAMPED {
-            return 0.0;
-        }
-        let share = self.sigma_min * (1.0 / SIGMA_DAMPED);
-        SIGMA_DAMPED * SIGMA_DAMPED * (1.0 - share * share)
-    }
-
-    /// Moves twist and target on. Along the twist the target moves and turns with it; braking, both follow
-    /// the joints.
+    /// Moves twist and target on, and returns the factor. Along the twist the target moves and turns with it; braking,
+    /// both follow the joints.
     fn follow(
         &mut self,
-        scaling: &Scaling,
+        scaling: Scaling,
         wanted: &Twist,
-        jacobian: &Jacobian,
+        posture: &Posture,
         motion: &JointMotion,
         dt_s: f32,
-    ) {
+    ) -> f32 {
         match scaling {
-            Scaling::Factor { factor, .. } => {
+            Scaling::Factor(factor) => {
                 self.twist = Twist {
-                    linear_mm_s: wanted.linear_mm_s.map(|v| factor * v),
-                    angular_rad_s: wanted.angular_rad_s.map(|v| factor * v),
+                    linear_mm_s: scale(factor, &wanted.linear_mm_s),
+                    angular_rad_s: scale(factor, &wanted.angular_rad_s),
                 };
                 target::advance(&mut self.target, &self.twist, dt_s);
+                factor
             }
-            Scaling::Brake { .. } => {
+            Scaling::Brake => {
                 let (q_deg, v_dps) = arm_of(motion);
-                self.twist = twist_of(jacobian, &v_dps);
+                self.twist = twist_of(posture, &v_dps);
                 self.target = forward(&q_deg, self.tcp);
+                0.0
             }
         }
     }
@@ -204,22 +185,24 @@ fn arm_of(motion: &JointMotion) -> ([f32; ARM_JOINTS], [f32; ARM_JOINTS]) {
     (core::array::from_fn(|joint| motion.q_deg[joint]), core::array::from_fn(|joint| motion.v_dps[joint]))
 }
 
+/// None is infinite or NaN: either would make the sum so.
+fn are_finite(values: &[f32]) -> bool {
+    values.iter().sum::<f32>().is_finite()
+}
+
 /// The twist that joint speeds (°/s) give.
-fn twist_of(jacobian: &Jacobian, v_dps: &[f32; ARM_JOINTS]) -> Twist {
-    let component = |row: usize| {
-        let sum: f32 = jacobian.iter().zip(v_dps).map(|(column, v)| column[row] * v).sum();
-        sum * (core::f32::consts::PI / 180.0)
-    };
-    Twist {
-        linear_mm_s: core::array::from_fn(component),
-        angular_rad_s: core::array::from_fn(|k| component(k + 3)),
-    }
+fn twist_of(posture: &Posture, v_dps: &[f32; ARM_JOINTS]) -> Twist {
+    let rates = v_dps.map(|v| v * RAD_PER_DEG);
+    let (linear_mm_s, angular_rad_s) = posture.to_base(&posture.plane_jacobian().twist(&rates));
+    Twist { linear_mm_s, angular_rad_s }
 }
 
 /// The commanded twist in base axes.
 fn wanted_twist(command: &TwistCommand, pose: &Pose) -> Twist {
     let TwistCommand { tool, linear_mm_s, angular_rad_s, .. } = *command;
-    if tool {
+    if !are_finite(&linear_mm_s) || !are_finite(&angular_rad_s) {
+        Twist::default()
+    } else if tool {
         Twist {
             linear_mm_s: mul_vector(&pose.rotation, &linear_mm_s),
             angular_rad_s: mul_vector(&pose.rotation, &angular_rad_s),
@@ -231,91 +214,10 @@ fn wanted_twist(command: &TwistCommand, pose: &Pose) -> Twist {
 
 /// From `from` toward `to` by at most `change`, as vectors.
 fn toward(from: &Vector3, to: &Vector3, change: f32) -> Vector3 {
-    let way: Vector3 = core::array::from_fn(|axis| to[axis] - from[axis]);
-    let length2 = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
+    let way = subtract(to, from);
+    let length2 = dot(&way, &way);
     if length2 <= change * change {
         return *to;
     }
-    let share = change / sqrt(length2);
-    core::array::from_fn(|axis| from[axis] + share * way[axis])
+    add(from, &scale(change / sqrt(length2), &way))
 }
-
-fn scaled_twist(twist: &Twist) -> [f32; 6] {
-    let [x, y, z] = twist.linear_mm_s.map(|v| v * (1.0 / LINEAR_UNIT_MM));
-    let [a, b, c] = twist.angular_rad_s;
-    [x, y, z, a, b, c]
-}
-
-fn dot(a: &[f32; 6], b: &[f32; 6]) -> f32 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
-}
-
-/// A symmetric 6 × 6 matrix; only the lower triangle is used.
-pub(super) type Symmetric = [[f32; 6]; 6];
-
-/// The Jacobian with linear rows in units of 100 mm, and its square J·Jᵀ.
-struct Scaled {
-    /// One row per component of the twist.
-    rows: [[f32; ARM_JOINTS]; 6],
-    squared: Symmetric,
-}
-
-impl Scaled {
-    fn new(jacobian: &Jacobian) -> Self {
-        let rows: [[f32; ARM_JOINTS]; 6] = core::array::from_fn(|row| {
-            let unit = if row < 3 { 1.0 / LINEAR_UNIT_MM } else { 1.0 };
-            core::array::from_fn(|joint| jacobian[joint][row] * unit)
-        });
-        let mut squared = [[0.0; 6]; 6];
-        for row in 0..6 {
-            for column in 0..=row {
-                squared[row][column] = dot(&rows[row], &rows[column]);
-            }
-        }
-        Self { rows, squared }
-    }
-
-    /// Joint speeds (°/s) = Jᵀ(JJᵀ + λ²I)⁻¹ξ, and the square of what they miss of ξ: J·q̇ − ξ = −λ²(…)⁻¹ξ.
-    fn solve(&self, xi: &[f32; 6], damping: f32) -> ([f32; ARM_JOINTS], f32) {
-        let y = solve_positive(&self.squared, xi, damping);
-        let speeds_dps = core::array::from_fn(|joint| {
-            let rad_s: f32 = self.rows.iter().zip(&y).map(|(row, y)| row[joint] * y).sum();
-            rad_s * (180.0 / core::f32::consts::PI)
-        });
-        (speeds_dps, damping * damping * dot(&y, &y))
-    }
-}
-
-/// Solves (A + λ²I)·y = b for a positive definite A by L·D·Lᵀ: six divisions, no square root.
-fn solve_positive(a: &Symmetric, b: &[f32; 6], damping: f32) -> [f32; 6] {
-    let mut l = [[0.0_f32; 6]; 6];
-    let mut inverse_d = [0.0_f32; 6];
-    let mut y = *b;
-    for row in 0..6 {
-        // ld[k] = L[row][k]·D[k], so that each product is made once.
-        let mut ld = [0.0_f32; 6];
-        let mut d = a[row][row] + damping;
-        for column in 0..row {
-            let mut sum = a[row][column];
-            for k in 0..column {
-                sum -= ld[k] * l[column][k];
-            }
-            ld[column] = sum;
-            l[row][column] = sum * inverse_d[column];
-            d -= sum * l[row][column];
-            y[row] -= l[row][column] * y[column];
-        }
-        // Rounding can take the last pivots of a singular matrix to 0 and below.
-        inverse_d[row] = 1.0 / d.max(PIVOT_MIN);
-    }
-    for row in (0..6).rev() {
-        y[row] *= inverse_d[row];
-        for below in row + 1..6 {
-            y[row] -= l[below][row] * y[below];
-        }
-    }
-    y
-}
-
-/// Smallest pivot of the least squares: the square of half a single-precision step of the largest one.
-const PIVOT_MIN: f32 = 1e-7;

@@ -2,7 +2,7 @@
 
 use crate::table::{Row, assert_near, for_rows};
 use firmware_core::joints::JOINTS;
-use firmware_core::kinematics::{Pose, Tcp, forward, jacobian};
+use firmware_core::kinematics::{Pose, Posture, Tcp, forward, jacobian};
 use firmware_core::motion::joint::JointMotion;
 use firmware_core::motion::twist::{
     Twist, TwistCommand, TwistController, TwistReport, smallest_singular_value,
@@ -74,7 +74,13 @@ fn jacobians_agree() {
                 assert_near(*value, row.f32(&name), tolerance, &format!("row {} {name}", row.text("id")));
             }
         }
-        assert_near(smallest_singular_value(&jacobian), row.f32("sigma_min"), 1e-3, row.text("id"));
+        let posture = Posture::new(&arm(row, "q"), tcp(row));
+        assert_near(
+            smallest_singular_value(posture.plane_jacobian()),
+            row.f32("sigma_min"),
+            1e-3,
+            row.text("id"),
+        );
     });
     assert_eq!(rows, 40);
 }
@@ -124,6 +130,16 @@ fn single_steps_agree() {
                 &format!("{at} w{axis}"),
             );
         }
+        let (out_tr, out_tp): ([f32; 9], [f32; 3]) = (row.numbered("out_tr"), row.numbered("out_tp"));
+        for (k, expected) in out_tr.iter().enumerate() {
+            let found = controller.target.rotation[k / 3][k % 3];
+            assert_near(found, *expected, 5e-5, &format!("{at} target rotation {k}"));
+        }
+        for (axis, expected) in out_tp.iter().enumerate() {
+            let found = controller.target.position_mm[axis];
+            assert_near(found, *expected, 5e-4, &format!("{at} target position {axis}"));
+        }
+        assert_eq!(controller.sigma_age, row.number::<u32>("out_sigma_age"), "{at}: age of sigma");
         assert_near(report.factor, row.f32("out_scale"), 1e-3, &format!("{at} scale"));
         if row.f32("out_sigma_min") > 0.002 {
             assert_near(report.sigma_min, row.f32("out_sigma_min"), 2e-3, &format!("{at} sigma"));

@@ -1,4 +1,8 @@
 //! One factor for all joints, so that the TCP keeps its direction at every limit; braking when none exists.
+//!
+//! On the ESP32 a division and a square root are library calls. So each condition is first tested by multiplication, and
+//! only one that is violated divides: none on a path that runs freely, at most one division per joint and condition and
+//! one square root per joint.
 
 use crate::joints::{ARM_JOINTS, TABLE};
 use crate::math::sqrt;
@@ -14,6 +18,31 @@ const ACCEL_SHARE: f32 = 0.8;
 /// A wanted speed below this is none (°/s).
 const SPEED_NONE_DPS: f32 = 1e-6;
 
+/// Acceleration that is used, J1–J6 (°/s²).
+const ACCEL_DPS2: [f32; ARM_JOINTS] = {
+    let mut accel_dps2 = [0.0; ARM_JOINTS];
+    let mut joint = 0;
+    while joint < ARM_JOINTS {
+        accel_dps2[joint] = ACCEL_SHARE * TABLE[joint].accel_limit_dps2;
+        joint += 1;
+    }
+    accel_dps2
+};
+
+/// Bounds of J1–J6 without the keep-outs.
+const BOUNDS: [Bounds; ARM_JOINTS] = {
+    let mut bounds = [Bounds { low_deg: 0.0, high_deg: 0.0 }; ARM_JOINTS];
+    let mut joint = 0;
+    while joint < ARM_JOINTS {
+        bounds[joint] = Bounds {
+            low_deg: TABLE[joint].min_goal_deg() + EXTRA_MARGIN_DEG,
+            high_deg: TABLE[joint].max_goal_deg() - EXTRA_MARGIN_DEG,
+        };
+        joint += 1;
+    }
+    bounds
+};
+
 /// Where a joint may go (°).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Bounds {
@@ -21,12 +50,10 @@ pub(super) struct Bounds {
     high_deg: f32,
 }
 
-/// The bounds of J1–J6 at `q_deg`.
+/// The bounds of J1–J6 at `q_deg`. A joint on one side of a singular angle, at 10° or more from it, stays there; a
+/// joint nearer may leave either way.
 pub(super) fn bounds(q_deg: &[f32; ARM_JOINTS]) -> [Bounds; ARM_JOINTS] {
-    let mut bounds: [Bounds; ARM_JOINTS] = core::array::from_fn(|joint| Bounds {
-        low_deg: TABLE[joint].min_goal_deg() + EXTRA_MARGIN_DEG,
-        high_deg: TABLE[joint].max_goal_deg() - EXTRA_MARGIN_DEG,
-    });
+    let mut bounds = BOUNDS;
     for (joint, singular_deg) in SINGULAR_DEG {
         let bounds = &mut bounds[joint];
         if q_deg[joint] >= singular_deg + KEEP_OUT_DEG {
@@ -44,23 +71,13 @@ impl Bounds {
         if v > 0.0 { self.high_deg - q_deg } else { q_deg - self.low_deg }
     }
 
-    /// Moves on by `v_dps`, not past the bounds; a joint outside only comes back. Returns the new goal and the
-    /// speed of the step made.
-    pub(super) fn integrate(self, q_deg: f32, v_dps: f32, dt_s: f32) -> (f32, f32) {
-        let next_deg = q_deg + v_dps * dt_s;
-        let low_deg = self.low_deg.min(q_deg);
-        let high_deg = self.high_deg.max(q_deg);
-        let landed_deg = next_deg.clamp(low_deg, high_deg);
-        // The step made, not the one wanted: a speed too small to move the goal is rest.
-        (landed_deg, (landed_deg - q_deg) / dt_s)
+    /// The goal `next_deg` of a joint at `q_deg`, not past the bounds; a joint outside only comes back.
+    pub(super) fn land_deg(self, q_deg: f32, next_deg: f32) -> f32 {
+        next_deg.clamp(self.low_deg.min(q_deg), self.high_deg.max(q_deg))
     }
 }
 
-fn accel_dps2(joint: usize) -> f32 {
-    ACCEL_SHARE * TABLE[joint].accel_limit_dps2
-}
-
-/// Speed from which the joint stops within `room_deg`.
+/// Speed from which a joint stops within `room_deg`.
 fn braking_speed_dps(room_deg: f32, accel_dps2: f32, dt_s: f32) -> f32 {
     if room_deg <= 0.0 {
         return 0.0;
@@ -71,66 +88,62 @@ fn braking_speed_dps(room_deg: f32, accel_dps2: f32, dt_s: f32) -> f32 {
 /// How the wanted speeds are scaled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Scaling {
-    /// All by one factor.
-    Factor {
-        /// 0…1.
-        factor: f32,
-        /// The joint whose bound decides.
-        limiting_joint: Option<usize>,
-    },
+    /// All by one factor, 0…1.
+    Factor(f32),
     /// No factor keeps every joint inside its acceleration.
-    Brake {
-        /// The joint whose bound decides.
-        limiting_joint: Option<usize>,
-    },
+    Brake,
 }
 
-/// Finds the largest factor with which every joint stays below the cap and its braking speed and changes its
-/// speed by at most its acceleration.
-pub(super) fn scale(
+/// Finds the largest factor with which every joint stays below the cap and its braking speed and changes its speed by
+/// at most its acceleration; and the joint whose bound decides it.
+#[inline]
+pub(super) fn scaling(
     q_deg: &[f32; ARM_JOINTS],
     v_dps: &[f32; ARM_JOINTS],
     wanted_dps: &[f32; ARM_JOINTS],
     bounds: &[Bounds; ARM_JOINTS],
     cap_dps: f32,
     dt_s: f32,
-) -> Scaling {
+) -> (Scaling, Option<usize>) {
     // The factor that speeds allow, and the range that accelerations allow.
     let mut factor = 1.0_f32;
     let (mut low, mut high) = (0.0_f32, 1.0_f32);
     let mut limiting_joint = None;
     let mut possible = true;
     for joint in 0..ARM_JOINTS {
-        let (v, wanted) = (v_dps[joint], wanted_dps[joint]);
-        let accel_dps2 = accel_dps2(joint);
-        let change_dps = accel_dps2 * dt_s;
-        if wanted.abs() < SPEED_NONE_DPS {
-            possible &= v.abs() <= change_dps;
+        let wanted = wanted_dps[joint];
+        let change_dps = ACCEL_DPS2[joint] * dt_s;
+        let size_dps = wanted.abs();
+        if size_dps < SPEED_NONE_DPS {
+            possible &= v_dps[joint].abs() <= change_dps;
             continue;
         }
-        let size = wanted.abs();
-        let per_speed = 1.0 / size;
-        // The present speed along the wanted direction.
-        let along = if wanted > 0.0 { v } else { -v };
-        let room_deg = bounds[joint].room_deg(q_deg[joint], wanted);
-        let braking_dps = braking_speed_dps(room_deg, accel_dps2, dt_s);
-        let most_dps = cap_dps.min(braking_dps);
-        if most_dps < factor * size {
-            factor = most_dps * per_speed;
-            limiting_joint = (braking_dps < cap_dps).then_some(joint);
+        if factor * size_dps > cap_dps {
+            factor = cap_dps / size_dps;
+            limiting_joint = None;
         }
-        high = high.min((along + change_dps) * per_speed);
-        low = low.max((along - change_dps) * per_speed);
+        let room_deg = bounds[joint].room_deg(q_deg[joint], wanted);
+        // factor·size ≤ √(2a·room) − a·dt/2, squared.
+        let sum_dps = factor * size_dps + 0.5 * change_dps;
+        if factor > 0.0 && sum_dps * sum_dps > 2.0 * ACCEL_DPS2[joint] * room_deg {
+            factor = braking_speed_dps(room_deg, ACCEL_DPS2[joint], dt_s) / size_dps;
+            limiting_joint = Some(joint);
+        }
+        // The present speed along the wanted direction.
+        let along_dps = if wanted > 0.0 { v_dps[joint] } else { -v_dps[joint] };
+        if high * size_dps > along_dps + change_dps {
+            high = (along_dps + change_dps) / size_dps;
+        }
+        if low * size_dps < along_dps - change_dps {
+            low = (along_dps - change_dps) / size_dps;
+        }
     }
     let factor = factor.min(high);
-    if possible && low <= factor {
-        Scaling::Factor { factor, limiting_joint }
-    } else {
-        Scaling::Brake { limiting_joint }
-    }
+    let scaling = if possible && low <= factor { Scaling::Factor(factor) } else { Scaling::Brake };
+    (scaling, limiting_joint)
 }
 
-/// Brakes all joints by one factor: the one that brakes hardest loses at most its acceleration, and each
+/// Speeds that brake all joints by one factor: the one that brakes hardest loses at most its acceleration, and each
 /// stays under its braking speed.
 pub(super) fn brake(
     q_deg: &[f32; ARM_JOINTS],
@@ -139,16 +152,16 @@ pub(super) fn brake(
     dt_s: f32,
 ) -> [f32; ARM_JOINTS] {
     let mut keep = 0.0_f32;
-    for (joint, v) in v_dps.iter().enumerate() {
-        let change_dps = accel_dps2(joint) * dt_s;
-        if v.abs() > change_dps {
-            keep = keep.max(1.0 - change_dps / v.abs());
+    for (v, accel_dps2) in v_dps.iter().zip(&ACCEL_DPS2) {
+        let left_dps = v.abs() - accel_dps2 * dt_s;
+        if left_dps > keep * v.abs() {
+            keep = left_dps / v.abs();
         }
     }
     core::array::from_fn(|joint| {
-        let kept = keep * v_dps[joint];
-        let room_deg = bounds[joint].room_deg(q_deg[joint], kept);
-        let most = braking_speed_dps(room_deg, accel_dps2(joint), dt_s);
-        kept.clamp(-most, most)
+        let kept_dps = keep * v_dps[joint];
+        let room_deg = bounds[joint].room_deg(q_deg[joint], kept_dps);
+        let most_dps = braking_speed_dps(room_deg, ACCEL_DPS2[joint], dt_s);
+        kept_dps.clamp(-most_dps, most_dps)
     })
 }
