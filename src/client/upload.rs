@@ -194,7 +194,7 @@ mod tests {
     fn begin_goes_alone_then_a_window_of_data_then_end_alone() {
         let mut upload = upload(300);
         assert_eq!(sent(&mut upload, 0), [4]);
-        assert_eq!(sent(&mut upload, 199_999), []);
+        assert!(sent(&mut upload, 199_999).is_empty());
         upload.take(&ack(4, 0, 0)).expect("taken");
         assert_eq!(sent(&mut upload, 200_000), [5; 4]);
         for offset in [150, 0, 50, 100, 200, 250] {
