@@ -4,6 +4,7 @@ mod api_levels;
 mod control_rights;
 mod determinism;
 mod end_effector;
+mod faults;
 mod motion;
 mod plays;
 mod power_up;
