@@ -2,7 +2,8 @@
 
 use super::gripper::Gripper;
 use super::multi_turn::{self, from_sign_magnitude, to_sign_magnitude};
-use crate::bus::{Bus, BusError, driver::id_of, registers};
+use crate::bus::driver::{WRITE_TRIES, id_of};
+use crate::bus::{Bus, BusError, registers};
 use crate::joints::{ARM_JOINTS, J6, J7, JOINTS, Joint};
 use crate::platform::ControlPort;
 use crate::protocol::ApiLevel;
@@ -101,6 +102,12 @@ impl Arm {
         answered
     }
 
+    /// Reads until J1–J6 have all answered in one read, as often as a write is tried: one broken reply is no
+    /// silent servo. False: they never did.
+    pub(super) fn read_whole<P: ControlPort>(&mut self, bus: &mut Bus<'_, P>) -> bool {
+        (0..WRITE_TRIES).any(|_| self.read(bus).whole_arm())
+    }
+
     /// J7 is gone: nothing of it is shown any more.
     pub(super) fn forget_gripper(&mut self) {
         self.position_steps[J7] = 0;
@@ -195,7 +202,7 @@ impl Arm {
     /// A joint of J1–J6 did not answer or did not take its value.
     pub(super) fn hold<P: ControlPort>(&mut self, bus: &mut Bus<'_, P>, hold: Hold) -> Result<(), BusError> {
         Self::stop_moving(bus)?;
-        if !self.read(bus).whole_arm() {
+        if !self.read_whole(bus) {
             return Err(BusError::NoReply);
         }
         let mut values = [None; JOINTS];

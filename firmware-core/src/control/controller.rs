@@ -161,6 +161,13 @@ impl Core {
         answered
     }
 
+    /// Reads the joints before a run: J1–J6 all answer, if need be at a later try.
+    pub(super) fn read_whole<P: ControlPort, M: Mailbox>(&mut self, context: &mut Context<'_, P, M>) -> bool {
+        let whole = self.arm.read_whole(&mut context.bus);
+        self.read_at_us = context.now_us();
+        whole
+    }
+
     /// When the next slow read is due (µs).
     pub(super) fn slow_due_us(&self) -> u64 {
         self.slow_due_us

@@ -171,7 +171,7 @@ fn check_answers<P: ControlPort, M: Mailbox>(
 
 /// J1–J6 answer, and J6 is in the turn it was left in: without it every start pose is a guess.
 fn answers<P: ControlPort, M: Mailbox>(core: &mut Core, context: &mut Context<'_, P, M>) -> bool {
-    let whole = core.read(context).whole_arm();
+    let whole = core.read_whole(context);
     let keeps_turn = core.arm.keeps_turn(&mut context.bus);
     core.turn_unknown |= !keeps_turn;
     whole && keeps_turn
