@@ -84,6 +84,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), CommandError> {
         http: SocketAddr::new(host, instance_port("--port", args.port, args.instance)?),
         udp: SocketAddr::new(host, instance_port("--udp-port", args.udp_port, args.instance)?),
         status_log: args.status_log,
+        websocket: args.api.has_web_socket_and_control(),
         speed: args.speed,
         connections_max: usize::from(args.max_connections),
     };

@@ -22,9 +22,13 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Pause after a failed accept: the system is short of something that other connections will give back.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// The paths of one server.
-pub(super) fn router(websockets: WebSockets) -> Router {
-    Router::new().route("/ws", any(websocket::upgrade)).with_state(websockets)
+/// The paths of one server, with or without a WebSocket.
+pub(super) fn router(websockets: Option<WebSockets>) -> Router {
+    let mut router = Router::new();
+    if let Some(websockets) = websockets {
+        router = router.route("/ws", any(websocket::upgrade).with_state(websockets));
+    }
+    router
 }
 
 /// Accepts connections for ever.

@@ -98,6 +98,7 @@ impl Server {
         let status_log = options.status_log.map(open_status_log).transpose()?;
         let endpoints = Endpoints {
             http: listener.local_addr().map_err(ServerError::Start)?,
+            websocket: options.websocket,
             udp: udp.local_addr().map_err(ServerError::Start)?,
         };
         let (inputs, arrivals): (Inputs, Receiver<Arrival>) = inputs::queue();
@@ -134,9 +135,13 @@ impl Server {
         let (stop_sender, stop_receiver) = watch::channel(false);
         let websockets = WebSockets::new(self.inputs.clone(), self.connections_max, stop_receiver);
         let places = websockets.places();
-        let accepting = tokio::spawn(http::accept(self.listener, http::router(websockets)));
+        let accepting = tokio::spawn(http::accept(
+            self.listener,
+            http::router(self.endpoints.websocket.then_some(websockets)),
+        ));
         let reading = tokio::spawn(udp::read(self.udp, self.inputs.clone()));
-        tracing::info!("serving {} and UDP {}", self.endpoints.websocket_url(), self.endpoints.udp);
+        let url = self.endpoints.websocket_url();
+        tracing::info!("serving {} and UDP {}", url.as_deref().unwrap_or("no WebSocket"), self.endpoints.udp);
 
         let stopped = tokio::select! {
             () = stop => true,

@@ -18,6 +18,8 @@ pub struct ServerOptions {
     pub status_log: Option<SocketAddr>,
     /// How virtual time follows real time.
     pub speed: Speed,
+    /// There is a WebSocket: the oldest firmware has none, and `/ws` answers 404.
+    pub websocket: bool,
     /// WebSocket connections served at once; one more is answered 503.
     pub connections_max: usize,
 }
@@ -27,13 +29,15 @@ pub struct ServerOptions {
 pub struct Endpoints {
     /// HTTP and the WebSocket (path `/ws`).
     pub http: SocketAddr,
+    /// There is a WebSocket.
+    pub websocket: bool,
     /// UDP commands.
     pub udp: SocketAddr,
 }
 
 impl Endpoints {
-    /// The address a browser or client connects to.
-    pub fn websocket_url(&self) -> String {
-        format!("ws://{}/ws", self.http)
+    /// The address a browser or client connects to, if there is a WebSocket.
+    pub fn websocket_url(&self) -> Option<String> {
+        self.websocket.then(|| format!("ws://{}/ws", self.http))
     }
 }

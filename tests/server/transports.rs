@@ -211,6 +211,15 @@ fn other_paths_answer_404_and_ws_wants_an_upgrade() {
 }
 
 #[test]
+fn the_oldest_firmware_has_no_websocket() {
+    let simulator = Simulator::start(&["--api", "4.1"]);
+    assert!(simulator.ready_line.contains("\"websocket\":null"), "{}", simulator.ready_line);
+    assert_eq!(http_status(&simulator, "GET /ws"), "404");
+    let pong = UdpClient::new(&simulator).ask(PING, PONG);
+    assert_eq!((pong[1], pong[12], pong[13]), (4, 1, 0));
+}
+
+#[test]
 fn one_connection_too_many_is_answered_503_until_a_place_is_free() {
     let simulator = Simulator::start(&["--max-connections", "2"]);
     let (mut first, second) = (WebClient::new(&simulator), WebClient::new(&simulator));
