@@ -2,13 +2,13 @@
 //!
 //! | File | Is |
 //! | --- | --- |
-//! | [`simulated`] | [`Atom`]: inputs, virtual time, outputs |
-//! | [`options`] | how it starts |
-//! | [`inbox`] | messages that wait for the next network tick |
-//! | [`ports`] | the platform it gives to `firmware-core` |
-//! | [`wireless`] | links, association, and the faults of radio and clients |
-//! | [`effects`] | what faults do to this ATOM |
-//! | [`body`] | faults of the arm → the simulated hardware |
+//! | `simulated` | `Atom`: inputs, virtual time, outputs |
+//! | `options` | how it starts |
+//! | `inbox` | messages that wait for the next network tick |
+//! | `ports` | the platform it gives to `firmware-core` |
+//! | `wireless` | links, association, and the faults of radio and clients |
+//! | `effects` | what faults do to this ATOM |
+//! | `body` | faults of the arm → the simulated hardware |
 //! | [`fault`] | what can go wrong: names, parameters, scopes |
 //! | [`truth`] | what really is, beside the protocol |
 

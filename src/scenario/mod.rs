@@ -2,7 +2,7 @@
 //!
 //! | File | Is |
 //! | --- | --- |
-//! | [`format`], [`condition`], [`fault_entry`] | the file format, as types |
+//! | [`mod@format`], [`condition`], [`fault_entry`] | the file format, as types |
 //! | [`load`] | files → scenarios, with parameters put in |
 //! | `check`, `check_condition` | what the types cannot say: names that exist, times in order |
 //! | [`error`] | what is wrong with a file: file, line, column, and what would be right |
@@ -13,8 +13,8 @@
 //! | [`book`] | what the runner has seen |
 //! | [`judge`] | whether a condition holds, and what is seen instead |
 //! | [`expect`] | expectations in their windows |
-//! | [`recovery`] | the check after the faults |
-//! | [`tail`], [`words`] | the last seconds before a failure, in words |
+//! | `recovery` | the check after the faults |
+//! | `tail`, `words` | the last seconds before a failure, in words |
 //! | [`outcome`] | what came of a run |
 //! | [`batch`] | many scenarios: selection, threads, repetition, determinism |
 //! | [`report`] | terminal, JUnit, JSON |

@@ -2,17 +2,17 @@
 //!
 //! | File | Is |
 //! | --- | --- |
-//! | [`controller`] | the phases (booting, idle, run, OTA) and the step |
-//! | [`context`] | what a step works with: the bus, the mailbox, replies |
-//! | [`arm`] | positions, goals, reads, holds of J1–J7 |
-//! | [`multi_turn`] | the turns of J6 |
-//! | [`gripper`] | J7: find, lose, hold, derate |
-//! | [`boot`] | power-up |
-//! | [`idle`] | between runs: requests, reads, probes |
-//! | [`timed_run`] | PLAY, PLAY_SIGNAL and MOVE_TO |
-//! | [`start`] | the checks that let a timed run begin |
-//! | [`stream_run`] | JOG and TRACK |
-//! | [`pacing`] | periods, late cycles and the counters of DONE |
+//! | `controller` | the phases (booting, idle, run, OTA) and the step |
+//! | `context` | what a step works with: the bus, the mailbox, replies |
+//! | `arm` | positions, goals, reads, holds of J1–J7 |
+//! | `multi_turn` | the turns of J6 |
+//! | `gripper` | J7: find, lose, hold, derate |
+//! | `boot` | power-up |
+//! | `idle` | between runs: requests, reads, probes |
+//! | `timed_run` | PLAY, PLAY_SIGNAL and MOVE_TO |
+//! | `start` | the checks that let a timed run begin |
+//! | `stream_run` | JOG and TRACK |
+//! | `pacing` | periods, late cycles and the counters of DONE |
 
 mod arm;
 mod boot;

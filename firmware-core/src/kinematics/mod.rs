@@ -5,8 +5,8 @@
 //! | File | Is |
 //! | --- | --- |
 //! | [`chain`] | the table: translations and rotations from joint to joint |
-//! | [`forward`](mod@forward) | frames of the joints and poses of the TCP, link by link |
-//! | [`posture`] | pose and Jacobian of the TCP at once, in the plane of the arm, where they are simple |
+//! | `forward`(mod@forward) | frames of the joints and poses of the TCP, link by link |
+//! | `posture` | pose and Jacobian of the TCP at once, in the plane of the arm, where they are simple |
 
 pub mod chain;
 mod forward;

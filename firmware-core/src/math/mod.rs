@@ -3,8 +3,8 @@
 //!
 //! | File | Is |
 //! | --- | --- |
-//! | [`trig`] | sine and cosine of radians and of degrees: range reduction and polynomials in f32 |
-//! | [`elementary`] | square root, arc cosine, exponential, logarithm, power, where speed does not matter |
+//! | `trig` | sine and cosine of radians and of degrees: range reduction and polynomials in f32 |
+//! | `elementary` | square root, arc cosine, exponential, logarithm, power, where speed does not matter |
 //! | [`vector`] | vectors of three, 3 × 3 matrices |
 
 mod elementary;

@@ -6,11 +6,11 @@
 //!
 //! | File | Is |
 //! | --- | --- |
-//! | [`messages`] | what goes into a step, and what it reports |
-//! | [`target`] | the target pose and the error to it |
-//! | [`least_squares`] | joint speeds for a twist |
-//! | [`singular`] | the smallest singular value |
-//! | [`limits`] | bounds, the one factor, braking |
+//! | `messages` | what goes into a step, and what it reports |
+//! | `target` | the target pose and the error to it |
+//! | `least_squares` | joint speeds for a twist |
+//! | `singular` | the smallest singular value |
+//! | `limits` | bounds, the one factor, braking |
 //!
 //! The ESP32 divides and takes square roots in library calls, so they are few. A step that runs freely at a steady
 //! twist divides three times (two blocks of the Jacobian, dt) and takes no square root. Besides:
