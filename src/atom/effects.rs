@@ -96,6 +96,11 @@ impl Atom {
         }
     }
 
+    /// The faults that were given and are not over, by their ids, with whether each is there now.
+    pub fn faults(&self) -> impl Iterator<Item = (FaultId, &Fault, bool)> {
+        self.faults.list()
+    }
+
     /// The oldest start or end of a fault that was not taken yet.
     pub fn poll_fault_event(&mut self) -> Option<FaultEvent> {
         self.effects.events.pop_front()

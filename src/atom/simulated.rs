@@ -112,6 +112,11 @@ impl Atom {
         Ok(atom)
     }
 
+    /// How it started.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
     /// Virtual time (µs).
     pub fn now_us(&self) -> u64 {
         self.now_us

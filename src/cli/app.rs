@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
+use super::ctl::{self, CtlArgs};
 use super::exit::{self, CommandError};
 use super::run::{self, RunArgs};
 use super::serve::{self, ServeArgs};
@@ -45,6 +46,9 @@ enum Command {
     Serve(ServeArgs),
     /// Run scenarios in virtual time, like a test runner.
     Run(RunArgs),
+    /// Command a running simulator: truth, faults, time, pose, power.
+    #[command(after_help = ctl::EXAMPLES)]
+    Ctl(CtlArgs),
 }
 
 /// Runs the command line of this process and returns its exit code.
@@ -66,6 +70,7 @@ fn dispatch(cli: Cli) -> Result<(), CommandError> {
     match cli.command {
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Ctl(args)) => ctl::run(&args),
         None => serve::run(&cli.serve),
     }
 }

@@ -5,12 +5,14 @@
 //! | `app` | parses the line and runs the command |
 //! | `serve` | `atom-sim serve`, the default command |
 //! | `run` | `atom-sim run`: scenarios |
+//! | `ctl` | `atom-sim ctl`: commands to a running simulator |
 //! | `values` | values of options with a form of their own: poses, speeds |
 //! | `ready` | what a started server tells the program that started it |
 //! | `exit` | exit codes, and the error that carries one |
 //! | `logging` | the log on standard error |
 
 mod app;
+mod ctl;
 pub mod exit;
 mod logging;
 mod ready;

@@ -11,6 +11,7 @@ use super::ready::{self, ReadyFile};
 use super::values::{Pose, parse_angle, parse_level, parse_pose, parse_speed, parse_target};
 use crate::atom::{ApiLevel, Atom, Options};
 use crate::hardware::{HardwareError, HardwareOptions, Object, ObjectSize};
+use crate::server::api::Access;
 use crate::server::{self, Server, ServerOptions, Speed};
 
 /// Ports between one instance and the next.
@@ -59,6 +60,9 @@ pub(crate) struct ServeArgs {
     /// Seed of everything random: the same seed and inputs give the same outputs.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+    /// Who may use the command API under /api: `off`, `local` (this machine) or `anyone`.
+    #[arg(long, value_name = "WHO", value_enum, default_value_t = Access::Local, hide_possible_values = true)]
+    commands: Access,
     /// Send the status log as UDP datagrams to this address too (the robot broadcasts on port 5005).
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = parse_target)]
     status_log: Option<SocketAddr>,
@@ -86,6 +90,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), CommandError> {
         status_log: args.status_log,
         websocket: args.api.has_web_socket_and_control(),
         speed: args.speed,
+        access: args.commands,
         connections_max: usize::from(args.max_connections),
     };
     let atom = Atom::new(&atom_options(args)).map_err(|error| refuse_arm(&error))?;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
+use super::api::replies::{ClientReply, client_name};
 use super::inputs::MESSAGES_PER_TICK;
 use crate::atom::{Atom, ClientId, Transport};
 
@@ -183,6 +184,36 @@ impl Clients {
         if let Some(source) = self.udp_sources.get_mut(&client) {
             source.last_active = source.last_active.max(at);
         }
+    }
+
+    /// Everyone who is connected.
+    pub(super) fn ids(&self) -> impl Iterator<Item = ClientId> + '_ {
+        self.websockets.keys().chain(self.udp_sources.keys()).copied()
+    }
+
+    /// Everyone who is connected, for people.
+    pub(super) fn list(&self) -> Vec<ClientReply> {
+        let websockets = self.websockets.iter().map(|(&client, websocket)| ClientReply {
+            name: client_name(client),
+            waiting: websocket.outbox.max_capacity() - websocket.outbox.capacity(),
+            lost: websocket.lost_messages,
+            address: None,
+        });
+        let udp_sources = self.udp_sources.iter().map(|(&client, source)| ClientReply {
+            name: client_name(client),
+            waiting: 0,
+            lost: 0,
+            address: Some(source.address.to_string()),
+        });
+        websockets.chain(udp_sources).collect()
+    }
+
+    /// Another ATOM takes the place of the one they knew: WebSockets end, UDP sources must send again.
+    pub(super) fn forget_all(&mut self) {
+        self.connections.clear();
+        self.websockets.clear();
+        self.udp_addresses.clear();
+        self.udp_sources.clear();
     }
 
     /// Sends a message to its client. One that is gone or does not read loses it.

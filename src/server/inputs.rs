@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::api::{Order, SessionNumber};
 use super::clients::{ConnectionNumber, Outbox};
 use super::pacer::wall_now;
 
@@ -28,6 +29,10 @@ pub(super) enum Input {
     Closed { connection: ConnectionNumber },
     /// A datagram from a UDP source.
     Datagram { source: SocketAddr, bytes: Vec<u8> },
+    /// A client of the command API wants something.
+    Order(Box<Order>),
+    /// A session of the command API ended.
+    SessionEnded(SessionNumber),
     /// The server stops.
     Stop,
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::{oneshot, watch};
 
+use super::api::{self, Access, Desk, Sessions};
 use super::clients::Clients;
 use super::http;
 use super::inputs::{self, Arrival, Input, Inputs};
@@ -79,6 +80,8 @@ fn advice(error: &io::Error, option: &str) -> String {
 pub struct Server {
     endpoints: Endpoints,
     connections_max: usize,
+    access: Access,
+    sessions: Sessions,
     listener: TcpListener,
     udp: tokio::net::UdpSocket,
     inputs: Inputs,
@@ -104,10 +107,15 @@ impl Server {
         let (inputs, arrivals): (Inputs, Receiver<Arrival>) = inputs::queue();
         let pacer = Pacer::new(options.speed, atom.now_us(), wall_now());
         let lag = pacer.figures();
-        let simulation = Box::new(Simulation::new(atom, pacer, Clients::new(replies), arrivals, status_log));
+        let sessions = Sessions::new(inputs.clone());
+        let desk = Desk::new(options.speed, sessions.clone());
+        let clients = Clients::new(replies);
+        let simulation = Box::new(Simulation::new(atom, pacer, clients, desk, arrivals, status_log));
         Ok(Self {
             endpoints,
             connections_max: options.connections_max,
+            access: options.access,
+            sessions,
             listener,
             udp,
             inputs,
@@ -131,14 +139,14 @@ impl Server {
     /// # Errors
     /// A thread that cannot be started, or a simulation that failed.
     pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), ServerError> {
+        let events = self.simulation.events();
         let (simulation, ended) = start_simulation(self.simulation)?;
         let (stop_sender, stop_receiver) = watch::channel(false);
         let websockets = WebSockets::new(self.inputs.clone(), self.connections_max, stop_receiver);
         let places = websockets.places();
-        let accepting = tokio::spawn(http::accept(
-            self.listener,
-            http::router(self.endpoints.websocket.then_some(websockets)),
-        ));
+        let api = api::router(self.access, self.inputs.clone(), self.sessions, events);
+        let paths = http::router(self.endpoints.websocket.then_some(websockets), api);
+        let accepting = tokio::spawn(http::accept(self.listener, paths));
         let reading = tokio::spawn(udp::read(self.udp, self.inputs.clone()));
         let url = self.endpoints.websocket_url();
         tracing::info!("serving {} and UDP {}", url.as_deref().unwrap_or("no WebSocket"), self.endpoints.udp);

@@ -8,16 +8,18 @@
 //!
 //! | File | Is |
 //! | --- | --- |
+//! | [`api`] | the command API under `/api` |
 //! | `options` | what a server is asked to do, and where it listens |
 //! | `listen` | opens the sockets, the whole server's life |
 //! | `pacer` | wall time to virtual time and back, lag: the one place with a clock |
 //! | `simulation` | the simulation thread |
 //! | `inputs` | the queue to it |
 //! | `clients` | who is connected, and the way to each |
-//! | `http` | the paths: `/ws`, and room for an API beside it |
+//! | `http` | the paths: `/ws`, and the command API beside it |
 //! | `websocket` | one WebSocket connection |
 //! | `udp` | the UDP reader |
 
+pub mod api;
 mod clients;
 mod http;
 mod inputs;

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use super::api::Access;
 use super::pacer::Speed;
 
 /// WebSocket connections served at once unless an option says otherwise.
@@ -20,6 +21,8 @@ pub struct ServerOptions {
     pub speed: Speed,
     /// There is a WebSocket: the oldest firmware has none, and `/ws` answers 404.
     pub websocket: bool,
+    /// Who may use the command API.
+    pub access: Access,
     /// WebSocket connections served at once; one more is answered 503.
     pub connections_max: usize,
 }

@@ -99,6 +99,13 @@ impl Pacer {
         self.speed
     }
 
+    /// Goes on at another speed, or from another virtual time, from `now` on, which is virtual time `now_us`.
+    pub(super) fn set_speed(&mut self, speed: Speed, now_us: u64, now: Instant) {
+        self.speed = speed;
+        self.anchor_us = now_us;
+        self.anchor_wall = now;
+    }
+
     /// Virtual time at a wall time, when virtual time was `atom_us` at last (µs). At full speed the present is
     /// wherever the simulation has come to.
     pub(super) fn virtual_us(&self, wall: Instant, atom_us: u64) -> u64 {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::OwnedSemaphorePermit;
-
+use super::api::replies::Event;
+use super::api::{Desk, Present};
 use super::clients::Clients;
 use super::inputs::{Arrival, Input};
 use super::pacer::{Pacer, Speed, Wait, wall_now};
 use crate::atom::{Atom, Output};
+use tokio::sync::{OwnedSemaphorePermit, broadcast};
 
 /// At full speed, virtual time between two looks at the inputs (µs).
 const FULL_SPEED_STEP_US: u64 = 20_000;
@@ -39,6 +40,7 @@ pub(super) struct Simulation {
     atom: Atom,
     pacer: Pacer,
     clients: Clients,
+    desk: Desk,
     inputs: Receiver<Arrival>,
     status_log: Option<StatusLog>,
     slip: SlipWarning,
@@ -73,6 +75,7 @@ impl Simulation {
         atom: Atom,
         pacer: Pacer,
         clients: Clients,
+        desk: Desk,
         inputs: Receiver<Arrival>,
         status_log: Option<StatusLog>,
     ) -> Self {
@@ -80,6 +83,7 @@ impl Simulation {
             atom,
             pacer,
             clients,
+            desk,
             inputs,
             status_log,
             slip: SlipWarning::default(),
@@ -88,16 +92,21 @@ impl Simulation {
         }
     }
 
+    /// Where the command API's event streams hear what happens.
+    pub(super) fn events(&self) -> broadcast::Sender<Event> {
+        self.desk.events()
+    }
+
     /// Runs until an input says stop, or nobody is left to send one.
     pub(super) fn run(mut self) {
         while self.turn() == Next::GoOn {}
     }
 
     fn turn(&mut self) -> Next {
-        if self.pacer.speed() == Speed::Max {
+        if self.pacer.speed() == Speed::Max || self.desk.drives() {
             return self.turn_at_full_speed();
         }
-        let arrival = match self.pacer.wait(self.atom.next_due_us(), wall_now()) {
+        let arrival = match self.pacer.wait(self.next_due_us(), wall_now()) {
             Wait::None => match self.inputs.try_recv() {
                 Ok(arrival) => Some(arrival),
                 Err(TryRecvError::Empty) => None,
@@ -134,7 +143,10 @@ impl Simulation {
                 Err(TryRecvError::Disconnected) => return Next::Stop,
             }
         }
-        self.advance_to(self.atom.now_us() + FULL_SPEED_STEP_US);
+        // An input may have stopped time.
+        if self.pacer.speed() == Speed::Max || self.desk.drives() {
+            self.advance_to(self.atom.now_us() + FULL_SPEED_STEP_US);
+        }
         Next::GoOn
     }
 
@@ -146,9 +158,29 @@ impl Simulation {
         self.advance_to(self.pacer.virtual_us(wall, self.atom.now_us()));
     }
 
+    /// When something is due for the ATOM or for somebody who waits (virtual µs).
+    fn next_due_us(&self) -> u64 {
+        let due_us = self.atom.next_due_us();
+        self.desk.next_look_us(self.atom.now_us()).map_or(due_us, |look_us| look_us.min(due_us))
+    }
+
+    /// Advances, with a look at the waits whenever one is due. Paused time that went on for a wait alone stops
+    /// where that wait ends.
     fn advance_to(&mut self, t_us: u64) {
+        let driven = self.pacer.speed() == Speed::Paused;
+        while let Some(look_us) =
+            self.desk.next_look_us(self.atom.now_us()).filter(|look_us| *look_us <= t_us)
+        {
+            self.atom.advance_to(look_us);
+            self.send_outputs();
+            self.desk.look(&self.atom);
+            if driven && !self.desk.drives() {
+                return;
+            }
+        }
         self.atom.advance_to(t_us);
         self.send_outputs();
+        self.desk.publish(&mut self.atom);
         if self.atom.now_us() >= self.shares_due_us {
             self.shares.clear();
         }
@@ -171,6 +203,18 @@ impl Simulation {
             Input::Datagram { source, bytes } => {
                 self.clients.udp(&mut self.atom, source, at).map(|client| (client, bytes))
             }
+            Input::Order(order) => {
+                let (desk, mut present) = self.desk_and_present(at);
+                desk.carry_out(*order, &mut present);
+                // A reset starts time again: shares must not wait for a time of the old one.
+                self.shares_due_us = self.shares_due_us.min(self.atom.next_due_us());
+                None
+            }
+            Input::SessionEnded(session) => {
+                let (desk, mut present) = self.desk_and_present(at);
+                desk.end_session(session, &mut present);
+                None
+            }
             Input::Stop => return Next::Stop,
         };
         if let Some((client, bytes)) = to_atom {
@@ -180,6 +224,12 @@ impl Simulation {
         }
         self.send_outputs();
         Next::GoOn
+    }
+
+    fn desk_and_present(&mut self, at: Instant) -> (&mut Desk, Present<'_>) {
+        let present =
+            Present { atom: &mut self.atom, pacer: &mut self.pacer, clients: &mut self.clients, at };
+        (&mut self.desk, present)
     }
 
     fn send_outputs(&mut self) {

@@ -1,0 +1,106 @@
+//! Errors of the command API: a stable code for programs, a message for people.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// What went wrong. Codes stay as they are; new ones may come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    /// The command API is off.
+    Off,
+    /// The request comes from another machine.
+    RemoteRefused,
+    /// The request comes from a web page of another origin.
+    OriginRefused,
+    /// The Host header names a foreign host.
+    HostRefused,
+    /// No such path.
+    NotFound,
+    /// The path has no such method.
+    MethodNotAllowed,
+    /// The body is too large.
+    TooLarge,
+    /// The body is no JSON, or not of the form the path takes.
+    InvalidBody,
+    /// A value is outside its range.
+    InvalidValue,
+    /// No such fault in the table, or no such parameter.
+    UnknownFault,
+    /// The fault cannot be given to this ATOM.
+    FaultRefused,
+    /// No fault has that number.
+    NoSuchFault,
+    /// The session does not exist, or has ended.
+    UnknownSession,
+    /// Time can be advanced by command only while it is paused.
+    NotPaused,
+    /// The condition did not become true in the virtual time given.
+    WaitTimeout,
+    /// The ATOM was reset, or the session ended, before the wait was over.
+    Interrupted,
+    /// Too many waits, sessions or faults at once.
+    TooMany,
+    /// The simulator stops.
+    Stopping,
+}
+
+impl Code {
+    /// The HTTP status that goes with it.
+    pub fn status(self) -> StatusCode {
+        match self {
+            Self::Off | Self::RemoteRefused | Self::OriginRefused | Self::HostRefused => {
+                StatusCode::FORBIDDEN
+            }
+            Self::NotFound | Self::NoSuchFault | Self::UnknownSession => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::InvalidBody => StatusCode::BAD_REQUEST,
+            Self::InvalidValue | Self::UnknownFault | Self::FaultRefused => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::NotPaused | Self::WaitTimeout | Self::Interrupted => StatusCode::CONFLICT,
+            Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
+            Self::Stopping => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+}
+
+/// An error as it is answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ErrorBody {
+    /// What went wrong, for programs.
+    pub code: Code,
+    /// What was expected, what was found, what to do.
+    pub message: String,
+}
+
+/// The body of an answer that is an error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ApiError {
+    /// The error.
+    pub error: ErrorBody,
+}
+
+impl ApiError {
+    /// An error with its message: what was expected, what was found, what to do.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { error: ErrorBody { code, message: message.into() } }
+    }
+
+    /// What went wrong.
+    pub fn code(&self) -> Code {
+        self.error.code
+    }
+
+    pub(super) fn stopping() -> Self {
+        Self::new(Code::Stopping, "the simulator stops")
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        (self.code().status(), Json(self)).into_response()
+    }
+}

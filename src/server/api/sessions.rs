@@ -1,0 +1,104 @@
+//! Sessions: what a client of the API started ends with its session. A session lives by its lease, which every
+//! request that names it renews, or as long as its event stream.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use super::error::{ApiError, Code};
+use super::order::SessionNumber;
+use crate::server::inputs::{Input, Inputs};
+
+/// Sessions at once.
+const SESSIONS_MAX: usize = 64;
+
+#[derive(Debug, Default)]
+struct Registry {
+    made: u64,
+    /// The sessions that live; sending on one renews its lease.
+    alive: BTreeMap<SessionNumber, watch::Sender<()>>,
+}
+
+/// The sessions of one server.
+#[derive(Debug, Clone)]
+pub(in crate::server) struct Sessions {
+    registry: Arc<Mutex<Registry>>,
+    inputs: Inputs,
+}
+
+impl Sessions {
+    pub(in crate::server) fn new(inputs: Inputs) -> Self {
+        Self { registry: Arc::default(), inputs }
+    }
+
+    /// A session that lives until [`Sessions::end`].
+    pub(super) fn start(&self) -> Result<SessionNumber, ApiError> {
+        self.make().map(|(session, _)| session)
+    }
+
+    /// A session that ends when it is not renewed for `lease`.
+    pub(super) fn start_leased(&self, lease: Duration) -> Result<SessionNumber, ApiError> {
+        let (session, mut renewed) = self.make()?;
+        let sessions = self.clone();
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    () = tokio::time::sleep(lease) => break sessions.end(session),
+                    change = renewed.changed() => if change.is_err() { break },
+                }
+            }
+        });
+        Ok(session)
+    }
+
+    fn make(&self) -> Result<(SessionNumber, watch::Receiver<()>), ApiError> {
+        let mut registry = self.lock();
+        if registry.alive.len() >= SESSIONS_MAX {
+            return Err(ApiError::new(
+                Code::TooMany,
+                format!("{SESSIONS_MAX} sessions are open; end one with DELETE /api/sessions/{{session}}"),
+            ));
+        }
+        registry.made += 1;
+        let session = SessionNumber(registry.made);
+        let (sender, renewed) = watch::channel(());
+        registry.alive.insert(session, sender);
+        Ok((session, renewed))
+    }
+
+    /// The session that a request names, its lease renewed.
+    pub(super) fn renew(&self, name: &str) -> Result<SessionNumber, ApiError> {
+        let session: SessionNumber = name.parse().map_err(|()| Self::unknown(name))?;
+        let registry = self.lock();
+        let renewed = registry.alive.get(&session).ok_or_else(|| Self::unknown(name))?;
+        renewed.send_replace(());
+        Ok(session)
+    }
+
+    /// Ends a session, and all it owns: what is asked of the simulation afterwards finds it undone.
+    pub(super) fn end(&self, session: SessionNumber) {
+        if self.lock().alive.remove(&session).is_some() {
+            // An ended simulation has nothing left behind.
+            let _ = self.inputs.post(Input::SessionEnded(session));
+        }
+    }
+
+    /// It has not ended.
+    pub(super) fn is_alive(&self, session: SessionNumber) -> bool {
+        self.lock().alive.contains_key(&session)
+    }
+
+    pub(super) fn unknown(name: &str) -> ApiError {
+        ApiError::new(
+            Code::UnknownSession,
+            format!("the session \"{name}\" does not exist or has ended; start one with POST /api/sessions"),
+        )
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Registry> {
+        // Nothing under the lock can panic half-way.
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
