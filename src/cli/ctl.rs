@@ -108,7 +108,7 @@ enum CtlCommand {
     },
     /// Wait in virtual time until a condition is true.
     Wait {
-        /// The condition, as JSON: {"state": "holding"}, {"angle_deg": {"joint": 3, "max": -89}}, …
+        /// The condition, as JSON: `{"state": "holding"}`, `{"angle_deg": {"joint": 3, "max": -89}}`, …
         condition: String,
         /// Longest wait (s of virtual time).
         #[arg(long, value_name = "S", default_value_t = 60.0)]

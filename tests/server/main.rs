@@ -1,6 +1,7 @@
 //! Whole-system tests of `atom-sim serve`: the real binary, real sockets on free ports, real clients.
 //! Every wait has a bound of its own.
 
+mod api;
 mod clients;
 mod examples;
 mod hostile;

@@ -1,0 +1,465 @@
+//! The command API: what it reads, what it changes, what it refuses, and that it leaves others alone.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::clients::{
+    Client, PING, PONG, STREAM, UdpClient, WebClient, ack_status, control, move_to, subscribe,
+};
+use super::simulator::{SOON, Simulator, eventually, now, run};
+
+/// A client of the command API.
+pub(crate) struct Api<'a> {
+    url: String,
+    session: Option<&'a str>,
+    agent: ureq::Agent,
+}
+
+/// An answer: its status and its JSON.
+pub(crate) type Answer = (u16, Value);
+
+impl<'a> Api<'a> {
+    pub(crate) fn new(simulator: &Simulator) -> Self {
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .proxy(None)
+            .timeout_global(Some(Duration::from_mins(1)))
+            .build();
+        Self { url: format!("http://{}/api/", simulator.websocket), session: None, agent: config.new_agent() }
+    }
+
+    pub(crate) fn in_session(simulator: &Simulator, session: &'a str) -> Self {
+        Self { session: Some(session), ..Self::new(simulator) }
+    }
+
+    fn ask(&self, method: &str, path: &str, body: String, headers: &[(&str, &str)]) -> Answer {
+        let mut request = ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.url));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(session) = self.session {
+            request = request.header("Atom-Session", session);
+        }
+        let mut response = if method == "GET" || method == "DELETE" {
+            self.agent.run(request.body(()).expect("a request"))
+        } else {
+            self.agent.run(request.body(body).expect("a request"))
+        }
+        .expect("an answer");
+        let json = response.body_mut().read_json().expect("every answer is JSON");
+        (response.status().as_u16(), json)
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Value {
+        expect_ok(self.ask("GET", path, String::new(), &[]))
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
+        expect_ok(self.ask("POST", path, body.to_string(), &[]))
+    }
+
+    pub(crate) fn put(&self, path: &str, body: &Value) -> Value {
+        expect_ok(self.ask("PUT", path, body.to_string(), &[]))
+    }
+
+    pub(crate) fn delete(&self, path: &str) -> Value {
+        expect_ok(self.ask("DELETE", path, String::new(), &[]))
+    }
+
+    /// The status and the code of a refusal.
+    fn refusal(&self, method: &str, path: &str, body: &str, headers: &[(&str, &str)]) -> (u16, String) {
+        let (status, json) = self.ask(method, path, body.to_owned(), headers);
+        assert!(status >= 400, "{method} {path} {body} was answered {status}: {json}");
+        assert!(json["error"]["message"].as_str().is_some_and(|message| message.len() > 10), "{json}");
+        (status, json["error"]["code"].as_str().expect("a code").to_owned())
+    }
+
+    fn t_s(&self) -> f64 {
+        self.get("clock")["t_s"].as_f64().expect("a time")
+    }
+}
+
+fn expect_ok((status, json): Answer) -> Value {
+    assert_eq!(status, 200, "{json}");
+    json
+}
+
+fn degrees(truth: &Value, joint: usize) -> f64 {
+    truth["angle_deg"][joint - 1].as_f64().expect("an angle")
+}
+
+#[test]
+fn the_truth_is_read() {
+    let simulator = Simulator::start(&["--pose", "ready"]);
+    let api = Api::new(&simulator);
+    let mut page = WebClient::new(&simulator);
+    page.ask(&control(1), 0x83);
+    let truth = api.get("truth");
+    assert_eq!(truth["state"], "holding");
+    assert_eq!(truth["joints_in_use"], 7);
+    assert!((degrees(&truth, 3) + 90.0).abs() < 0.1, "{truth}");
+    assert_eq!(truth["led"].as_array().map(Vec::len), Some(25));
+    assert_eq!(truth["holder"], "websocket-1");
+    assert_eq!(truth["clients"][0]["name"], "websocket-1");
+}
+
+#[test]
+fn paused_time_moves_by_command_only_and_exactly() {
+    let simulator = Simulator::start(&["--speed", "paused"]);
+    let api = Api::new(&simulator);
+    let start_s = api.t_s();
+    thread::sleep(Duration::from_millis(20));
+    assert_eq!(api.t_s().to_bits(), start_s.to_bits());
+    let advanced = api.post("advance", &json!({ "for_s": 3600.25 }));
+    assert!((advanced["t_s"].as_f64().expect("a time") - start_s - 3600.25).abs() < 1e-6, "{advanced}");
+    let before_us = (api.t_s() * 1e6).round() as u64;
+    let stepped = api.post("step", &json!({ "ticks": 3 }));
+    let after_us = (stepped["t_s"].as_f64().expect("a time") * 1e6).round() as u64;
+    assert_eq!(after_us, (before_us / 1_000 + 3) * 1_000);
+    assert_eq!(stepped["paused"], true);
+}
+
+#[test]
+fn a_wait_in_paused_time_stops_where_its_condition_became_true() {
+    let simulator = Simulator::start(&["--speed", "paused"]);
+    let api = Api::new(&simulator);
+    let mut udp = UdpClient::new(&simulator);
+    udp.send(&move_to([0, 0, -90, 0, 0, 0]));
+    let condition = json!({ "all": [{ "state": "moving" }, { "angle_deg": { "joint": 3, "max": -45 } }] });
+    // The datagram is an input of its own: the wait begins once it has come.
+    eventually("the datagram", || {
+        api.get("truth")["clients"].as_array().filter(|clients| !clients.is_empty()).map(|_| ())
+    });
+    api.post("wait", &json!({ "until": condition, "advance": true }));
+    let truth = api.get("truth");
+    // At most 1 ms late at about 60 °/s.
+    assert!((-45.1..=-45.0).contains(&degrees(&truth, 3)), "J3 at {}", degrees(&truth, 3));
+    api.post("wait", &json!({ "until": { "state": "holding" }, "advance": true }));
+    assert_eq!(api.get("truth")["state"], "holding");
+}
+
+#[test]
+fn a_wait_blocks_nobody_and_ends_by_its_virtual_timeout() {
+    let simulator = Simulator::start(&["--speed", "20"]);
+    let api = Api::new(&simulator);
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            let body = json!({ "until": { "state": "error" }, "timeout_s": 20 }).to_string();
+            Api::new(&simulator).refusal("POST", "wait", &body, &[])
+        });
+        let mut udp = UdpClient::new(&simulator);
+        let mut longest = Duration::ZERO;
+        for _ in 0..100 {
+            let asked = now();
+            udp.ask(PING, PONG);
+            api.get("clock");
+            longest = longest.max(now().duration_since(asked));
+        }
+        assert!(longest < Duration::from_millis(500), "an answer took {longest:?}");
+        assert_eq!(waiting.join().expect("no panic"), (409, "wait_timeout".to_owned()));
+    });
+}
+
+#[test]
+fn speed_pause_and_resume_change_the_pace() {
+    let simulator = Simulator::start(&[]);
+    let api = Api::new(&simulator);
+    assert_eq!(api.put("speed", &json!({ "speed": "max" }))["speed"], "max");
+    let begin_s = api.t_s();
+    eventually("an hour at full speed", || Some(()).filter(|()| api.t_s() > begin_s + 60.0));
+    let paused = api.post("pause", &json!({}));
+    assert_eq!((&paused["paused"], &paused["paused_by"]), (&json!(true), &json!([""])));
+    assert_eq!(api.t_s().to_bits(), paused["t_s"].as_f64().expect("a time").to_bits());
+    api.put("speed", &json!({ "speed": 2 }));
+    let resumed = api.post("resume", &json!({}));
+    assert_eq!((&resumed["paused"], &resumed["speed"]), (&json!(false), &json!(2.0)));
+    let before = (now(), api.t_s());
+    thread::sleep(Duration::from_millis(200));
+    let rate = (api.t_s() - before.1) / now().duration_since(before.0).as_secs_f64();
+    assert!((1.5..2.5).contains(&rate), "{rate}");
+}
+
+#[test]
+fn a_fault_acts_until_it_is_cleared() {
+    let simulator = Simulator::start(&[]);
+    let api = Api::new(&simulator);
+    let mut page = WebClient::new(&simulator);
+    page.send(&subscribe(100));
+    page.receive_code(STREAM);
+    let fault = api.post("faults", &json!({ "name": "wifi.stall", "client": "websocket-1" }));
+    eventually("the stall", || Some(()).filter(|()| api.get("faults")["faults"][0]["active"] == true));
+    while page.receive_within(Duration::from_millis(100)).is_some() {}
+    assert_eq!(page.receive_within(Duration::from_millis(200)), None);
+    api.delete(&format!("faults/{}", fault["id"]));
+    page.receive_code(STREAM);
+    assert_eq!(api.get("faults"), json!({ "faults": [] }));
+}
+
+#[test]
+fn faults_that_end_by_themselves_are_forgotten() {
+    let simulator = Simulator::start(&["--speed", "max"]);
+    let api = Api::new(&simulator);
+    api.post("faults", &json!({ "name": "cpu.slow_cycle", "us": 100, "for_s": 1.5 }));
+    eventually("its end", || Some(()).filter(|()| api.get("faults") == json!({ "faults": [] })));
+}
+
+#[test]
+fn button_power_object_and_pose_reach_the_arm() {
+    let simulator = Simulator::start(&["--speed", "20"]);
+    let api = Api::new(&simulator);
+    let mut udp = UdpClient::new(&simulator);
+    udp.send(&move_to([90, 0, 0, 0, 0, 0]));
+    api.post("wait", &json!({ "until": { "state": "moving" } }));
+    api.post("button", &json!({}));
+    api.post("wait", &json!({ "until": { "state": "holding" } }));
+    assert!(degrees(&api.get("truth"), 1) < 80.0, "the button stops the move");
+
+    api.post("power-cycle", &json!({ "what": "atom" }));
+    api.post("wait", &json!({ "until": { "state": "booting" } }));
+    api.post("wait", &json!({ "until": { "state": "holding" } }));
+
+    let object = api.put("object", &json!({ "width_mm": 20 }));
+    assert_eq!(object["name"], "gripper.object_in");
+    assert_eq!(api.put("object", &json!({}))["name"], "gripper.object_out");
+
+    api.put("pose", &json!({ "angles_deg": [10, 0, -80, 0, 0, 0] }));
+    let truth = api.get("truth");
+    assert!((degrees(&truth, 1) - 10.0).abs() < 0.2, "{truth}");
+    assert!((degrees(&truth, 3) + 80.0).abs() < 0.2, "{truth}");
+}
+
+#[test]
+fn a_reset_starts_again_and_the_same_seed_gives_the_same_bytes() {
+    let simulator = Simulator::start(&["--speed", "paused"]);
+    let api = Api::new(&simulator);
+    let mut page = WebClient::new(&simulator);
+    let first = recording_of_a_session(&api, &simulator);
+    assert_eq!(page.close_code(), 1001, "a reset ends WebSockets");
+    let second = recording_of_a_session(&api, &simulator);
+    assert!(first.len() > 10);
+    assert_eq!(first, second);
+}
+
+fn recording_of_a_session(api: &Api<'_>, simulator: &Simulator) -> Vec<Vec<u8>> {
+    api.post("reset", &json!({ "seed": 7 }));
+    let mut page = WebClient::new(simulator);
+    page.send(&subscribe(50));
+    eventually("the message", || {
+        Some(()).filter(|()| api.get("truth")["clients"].as_array().is_some_and(|c| c.len() == 1))
+    });
+    thread::sleep(Duration::from_millis(50));
+    api.post("advance", &json!({ "for_s": 1 }));
+    let mut messages = Vec::new();
+    while let Some(message) = page.receive_within(Duration::from_millis(200)) {
+        messages.push(message);
+    }
+    messages
+}
+
+#[test]
+fn bad_requests_have_a_stable_code_and_change_nothing() {
+    let simulator = Simulator::start(&["--speed", "paused"]);
+    let api = Api::new(&simulator);
+    let before = api.get("truth");
+    let huge = format!("{{\"name\": \"{}\"}}", "x".repeat(300_000));
+    let table: &[(&str, &str, &str, u16, &str)] = &[
+        ("GET", "nothing", "", 404, "not_found"),
+        ("GET", "pause", "", 405, "method_not_allowed"),
+        ("POST", "faults", "{", 400, "invalid_body"),
+        ("POST", "faults", "[1]", 400, "invalid_body"),
+        ("POST", "faults", "{}", 400, "invalid_body"),
+        ("POST", "faults", &huge, 413, "too_large"),
+        ("POST", "faults", r#"{"name": "servo.silnt"}"#, 422, "unknown_fault"),
+        ("POST", "faults", r#"{"name": "servo.silent", "joint": 8}"#, 422, "unknown_fault"),
+        ("POST", "faults", r#"{"name": "wifi.stall", "client": "udp-9"}"#, 422, "unknown_fault"),
+        ("POST", "faults", r#"{"name": "button.press", "for_s": -1}"#, 422, "invalid_value"),
+        ("POST", "faults", r#"{"name": "button.press", "every_s": 0}"#, 422, "invalid_value"),
+        ("POST", "faults", r#"{"name": "button.press", "probability": 2}"#, 422, "invalid_value"),
+        ("DELETE", "faults/1", "", 404, "no_such_fault"),
+        ("DELETE", "faults/x", "", 422, "invalid_value"),
+        ("PUT", "speed", r#"{"speed": 0}"#, 422, "invalid_value"),
+        ("PUT", "speed", r#"{"speed": "fast"}"#, 422, "invalid_value"),
+        ("POST", "step", r#"{"ticks": 0}"#, 422, "invalid_value"),
+        ("POST", "advance", r#"{"for_s": -1}"#, 422, "invalid_value"),
+        ("POST", "advance", r#"{"for_s": 1e300}"#, 422, "invalid_value"),
+        ("POST", "pause", r#"{"x": 1}"#, 400, "invalid_body"),
+        ("POST", "wait", r#"{"until": {"state": "sleeping"}}"#, 400, "invalid_body"),
+        ("POST", "wait", r#"{"until": {"angle_deg": {"joint": 9, "min": 0}}}"#, 422, "invalid_value"),
+        ("PUT", "pose", r#"{"angles_deg": [0, 0, 0]}"#, 422, "invalid_value"),
+        ("PUT", "pose", r#"{"angles_deg": [0, 0, 900, 0, 0, 0]}"#, 422, "invalid_value"),
+        ("PUT", "object", r#"{"angle_deg": 3}"#, 422, "unknown_fault"),
+        ("PUT", "object", r#"{"angle_deg": -3, "width_mm": 7}"#, 422, "invalid_value"),
+        ("POST", "reset", r#"{"api": "9.9"}"#, 422, "invalid_value"),
+        ("POST", "sessions", r#"{"lease_s": 0}"#, 422, "invalid_value"),
+        ("DELETE", "sessions/s99", "", 404, "unknown_session"),
+    ];
+    for (method, path, body, status, code) in table {
+        assert_eq!(
+            api.refusal(method, path, body, &[]),
+            (*status, (*code).to_owned()),
+            "{method} {path} {body:.60}"
+        );
+    }
+    let stale = Api::in_session(&simulator, "s99").refusal("POST", "pause", "{}", &[]);
+    assert_eq!(stale, (404, "unknown_session".to_owned()));
+    assert_eq!(api.get("truth"), before);
+    let running = Simulator::start(&[]);
+    let refusal = Api::new(&running).refusal("POST", "advance", r#"{"for_s": 1}"#, &[]);
+    assert_eq!(refusal, (409, "not_paused".to_owned()));
+}
+
+#[test]
+fn pages_of_other_origins_are_refused_and_their_websockets_are_not() {
+    let simulator = Simulator::start(&[]);
+    let api = Api::new(&simulator);
+    let foreign = [("Origin", "http://example.org")];
+    assert_eq!(api.refusal("POST", "pause", "{}", &foreign), (403, "origin_refused".to_owned()));
+    let rebound = [("Host", "example.org")];
+    assert_eq!(api.refusal("GET", "truth", "", &rebound), (403, "host_refused".to_owned()));
+    let own = format!("http://{}", simulator.websocket);
+    assert_eq!(api.ask("POST", "pause", String::new(), &[("Origin", &own)]).0, 200);
+    assert!(WebClient::open(simulator.websocket, Some("http://example.org")).is_ok());
+    let off = Simulator::start(&["--commands", "off"]);
+    assert_eq!(Api::new(&off).refusal("GET", "truth", "", &[]), (403, "off".to_owned()));
+}
+
+/// An open event stream, which is a session.
+struct Events {
+    lines: std::io::Lines<BufReader<TcpStream>>,
+    stream: TcpStream,
+}
+
+impl Events {
+    fn open(simulator: &Simulator) -> Self {
+        let mut stream = TcpStream::connect(simulator.websocket).expect("it listens");
+        stream.set_read_timeout(Some(SOON)).expect("a wait above zero");
+        write!(stream, "GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("it reads");
+        let lines = BufReader::new(stream.try_clone().expect("a socket")).lines();
+        Self { lines, stream }
+    }
+
+    fn next(&mut self) -> Value {
+        let data = self.lines.by_ref().map_while(Result::ok).find_map(|line| {
+            line.strip_prefix("data: ").map(|data| serde_json::from_str(data).expect("JSON"))
+        });
+        data.expect("an event")
+    }
+
+    fn die(self) {
+        self.stream.shutdown(std::net::Shutdown::Both).expect("it was open");
+    }
+}
+
+#[test]
+fn a_client_that_dies_leaves_no_fault_pause_speed_or_wait_behind() {
+    let simulator = Simulator::start(&["--speed", "3"]);
+    let plain = Api::new(&simulator);
+    let mut events = Events::open(&simulator);
+    let session = events.next()["session"].as_str().expect("a session").to_owned();
+    let api = Api::in_session(&simulator, &session);
+    api.post("faults", &json!({ "name": "cpu.slow_cycle", "us": 100 }));
+    api.post("faults", &json!({ "name": "wifi.loss", "chance": 1, "after_s": 1000 }));
+    api.put("speed", &json!({ "speed": "max" }));
+    api.post("pause", &json!({}));
+    let started = events.next();
+    assert_eq!((&started["event"], &started["name"]), (&json!("fault_started"), &json!("cpu.slow_cycle")));
+    assert_eq!(plain.get("clock")["paused_by"], json!([session]));
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| api.refusal("POST", "wait", r#"{"until": {"state": "error"}}"#, &[]));
+        thread::sleep(Duration::from_millis(100));
+        events.die();
+        assert_eq!(waiting.join().expect("no panic"), (409, "interrupted".to_owned()));
+    });
+    assert_eq!(plain.get("faults"), json!({ "faults": [] }));
+    let clock = plain.get("clock");
+    assert_eq!((&clock["paused"], &clock["speed"]), (&json!(false), &json!(3.0)));
+    assert_eq!(api.refusal("POST", "pause", "", &[]), (404, "unknown_session".to_owned()));
+}
+
+#[test]
+fn a_lease_that_runs_out_ends_its_session_and_requests_renew_it() {
+    let simulator = Simulator::start(&[]);
+    let plain = Api::new(&simulator);
+    let reply = plain.post("sessions", &json!({ "lease_s": 0.5 }));
+    let session = reply["session"].as_str().expect("a session");
+    let api = Api::in_session(&simulator, session);
+    api.post("pause", &json!({}));
+    for _ in 0..10 {
+        thread::sleep(Duration::from_millis(100));
+        assert_eq!(api.get("clock")["paused"], true);
+    }
+    eventually("the end of the lease", || Some(()).filter(|()| plain.get("clock")["paused"] == false));
+}
+
+#[test]
+fn a_session_ended_by_request_is_undone_when_that_is_answered() {
+    let simulator = Simulator::start(&[]);
+    let plain = Api::new(&simulator);
+    let session = plain.post("sessions", &json!({}))["session"].as_str().expect("a session").to_owned();
+    let api = Api::in_session(&simulator, &session);
+    api.post("faults", &json!({ "name": "cpu.network_stall" }));
+    plain.delete(&format!("sessions/{session}"));
+    assert_eq!(plain.get("faults"), json!({ "faults": [] }));
+    UdpClient::new(&simulator).ask(PING, PONG);
+}
+
+#[test]
+fn the_description_names_every_path_and_its_bodies() {
+    let simulator = Simulator::start(&[]);
+    let description = Api::new(&simulator).get("openapi.json");
+    assert_eq!(description["openapi"], "3.1.0");
+    let paths = description["paths"].as_object().expect("paths");
+    for path in ["/api/truth", "/api/faults", "/api/faults/{id}", "/api/wait", "/api/reset", "/api/events"] {
+        assert!(paths.contains_key(path), "{path} in {:?}", paths.keys());
+    }
+    let schemas = description["components"]["schemas"].as_object().expect("schemas");
+    for name in ["TruthReply", "FaultRequest", "Condition", "ApiError", "Event"] {
+        assert!(schemas.contains_key(name), "{name} in {:?}", schemas.keys());
+    }
+}
+
+#[test]
+fn ctl_speaks_the_api() {
+    let simulator = Simulator::start(&["--speed", "paused"]);
+    let url = format!("http://{}", simulator.websocket);
+    let ctl = |words: &[&str]| {
+        let line: Vec<&str> = ["ctl", "--url", &url].into_iter().chain(words.iter().copied()).collect();
+        let output = run(&line);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let reply: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
+        (output.status.code(), reply, String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, truth, _) = ctl(&["truth"]);
+    assert_eq!((code, &truth["state"]), (Some(0), &json!("holding")));
+    let (code, fault, error) = ctl(&["fault", "wifi.latency", "ms=3", "for_s=0.25", "after_s=1"]);
+    assert_eq!((code, &fault["parameters"]["ms"]), (Some(0), &json!(3.0)), "{error}");
+    assert_eq!(ctl(&["clear"]).0, Some(0));
+    assert_eq!(ctl(&["advance", "0.5"]).0, Some(0));
+    let (code, clock, error) = ctl(&["wait", "--advance", r#"{"state": "holding"}"#]);
+    assert_eq!((code, &clock["paused"]), (Some(0), &json!(true)), "{error}");
+    assert_eq!(ctl(&["pose", "0", "0", "-90", "0", "0", "0"]).0, Some(0));
+    let (code, _, error) = ctl(&["fault", "servo.silnt"]);
+    assert_eq!(code, Some(1));
+    assert!(error.contains("unknown_fault") && error.contains("servo.silent"), "{error}");
+    let (code, _, error) = ctl(&["wait", "holding"]);
+    assert_eq!(code, Some(2), "{error}");
+    drop(simulator);
+    let (code, _, error) = ctl(&["truth"]);
+    assert_eq!(code, Some(3));
+    assert!(error.contains("no simulator answers"), "{error}");
+}
+
+#[test]
+fn commands_refuse_as_the_protocol_does_only_through_clients() {
+    // The API moves nothing: control stays with the client that has it.
+    let simulator = Simulator::start(&[]);
+    let api = Api::new(&simulator);
+    let mut page = WebClient::new(&simulator);
+    assert_eq!(ack_status(&page.ask(&control(1), 0x83)), 0);
+    api.post("faults", &json!({ "name": "cpu.slow_cycle", "us": 10, "for_s": 0.01 }));
+    assert_eq!(api.get("truth")["holder"], "websocket-1");
+}
