@@ -119,8 +119,7 @@ impl Condition {
             )));
         }
         match self {
-            Self::State(_) | Self::Holder(_) | Self::PlanValid(_) => Ok(()),
-            Self::JointsInUse(6 | 7) => Ok(()),
+            Self::State(_) | Self::Holder(_) | Self::PlanValid(_) | Self::JointsInUse(6 | 7) => Ok(()),
             Self::JointsInUse(count) => Err(invalid(format!("joints_in_use is 6 or 7, found {count}"))),
             Self::TimeS(limits) if limits.joint.is_some() => {
                 Err(invalid("time_s has no joint; give min or max".to_owned()))
