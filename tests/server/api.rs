@@ -237,20 +237,25 @@ fn a_reset_starts_again_and_the_same_seed_gives_the_same_bytes() {
     let simulator = Simulator::start(&["--speed", "paused"]);
     let api = Api::new(&simulator);
     let mut page = WebClient::new(&simulator);
+    eventually("the page", || Some(()).filter(|()| clients(&api) == 1));
+    api.post("reset", &json!({}));
+    assert_eq!(page.close_code(), 1006, "a reset ends WebSockets as a power cycle does");
+    assert_eq!(clients(&api), 0);
     let first = recording_of_a_session(&api, &simulator);
-    assert_eq!(page.close_code(), 1001, "a reset ends WebSockets");
     let second = recording_of_a_session(&api, &simulator);
     assert!(first.len() > 10);
     assert_eq!(first, second);
+}
+
+fn clients(api: &Api<'_>) -> usize {
+    api.get("truth")["clients"].as_array().map_or(0, Vec::len)
 }
 
 fn recording_of_a_session(api: &Api<'_>, simulator: &Simulator) -> Vec<Vec<u8>> {
     api.post("reset", &json!({ "seed": 7 }));
     let mut page = WebClient::new(simulator);
     page.send(&subscribe(50));
-    eventually("the message", || {
-        Some(()).filter(|()| api.get("truth")["clients"].as_array().is_some_and(|c| c.len() == 1))
-    });
+    eventually("the page", || Some(()).filter(|()| clients(api) == 1));
     thread::sleep(Duration::from_millis(50));
     api.post("advance", &json!({ "for_s": 1 }));
     let mut messages = Vec::new();

@@ -79,8 +79,9 @@ pub(in crate::server) fn router(
         .route("/api/openapi.json", openapi)
         .route("/api/{*rest}", axum::routing::any(handlers::not_found))
         .method_not_allowed_fallback(handlers::method_not_allowed)
-        .layer(middleware::from_fn_with_state(access, access::guard))
-        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        // Paths outside the API are none of its business.
+        .route_layer(middleware::from_fn_with_state(access, access::guard))
+        .route_layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .with_state(Api { inputs, sessions, events });
     Router::new().merge(guarded)
 }
