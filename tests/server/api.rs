@@ -468,3 +468,36 @@ fn commands_refuse_as_the_protocol_does_only_through_clients() {
     api.post("faults", &json!({ "name": "cpu.slow_cycle", "us": 10, "for_s": 0.01 }));
     assert_eq!(api.get("truth")["holder"], "websocket-1");
 }
+
+#[test]
+fn the_tour_of_the_documents_does_what_it_says() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/api.md")).expect("the page");
+    let script = page.split("```bash\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a script");
+    let simulator = Simulator::start(&[]);
+    let output = std::process::Command::new("bash")
+        .args(["-c", script])
+        .env("ATOM_SIM_URL", format!("http://{}", simulator.websocket))
+        .env("no_proxy", "*")
+        .output()
+        .expect("bash and curl are there");
+    let replies: Vec<Value> = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect();
+    assert!(output.status.success(), "{replies:?} {}", String::from_utf8_lossy(&output.stderr));
+    let [_, reset, advanced, stepped, fault, faults, waited, truth, .., resumed] = replies.as_slice() else {
+        panic!("fewer replies than calls: {replies:?}")
+    };
+    let t_s = |reply: &Value| reply["t_s"].as_f64().expect("a time");
+    assert!((t_s(advanced) - t_s(reset) - 2.0).abs() < 1e-6);
+    assert!((0.0..=0.001).contains(&(t_s(stepped) - t_s(advanced))), "{stepped}");
+    assert_eq!(faults["faults"][0]["id"], fault["id"]);
+    // A second until the fault, then the controller takes a few misses for it.
+    assert!((1.0..10.0).contains(&(t_s(waited) - t_s(stepped))), "{waited}");
+    assert_eq!(truth["joints_in_use"], 6);
+    assert!((degrees(truth, 3) + 90.0).abs() < 0.2, "{truth}");
+    assert_eq!(resumed["paused"], false);
+    let api = Api::new(&simulator);
+    assert_eq!(api.get("truth")["joints_in_use"], 7);
+    assert_eq!(api.get("faults")["faults"][0]["name"], "gripper.object_in");
+}
