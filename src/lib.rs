@@ -5,6 +5,7 @@ pub mod atom;
 pub mod cli;
 pub mod client;
 pub mod hardware;
+pub mod kinematics;
 pub mod link;
 pub mod recording;
 pub mod scenario;

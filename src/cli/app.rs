@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 
 use super::ctl::{self, CtlArgs};
 use super::exit::{self, CommandError};
+use super::kinematics::{self, KinematicsArgs};
 use super::run::{self, RunArgs};
 use super::serve::{self, ServeArgs};
 
@@ -49,6 +50,8 @@ enum Command {
     /// Command a running simulator: truth, faults, time, pose, power.
     #[command(after_help = ctl::EXAMPLES)]
     Ctl(CtlArgs),
+    /// Where the TCP is, and joint angles for where it shall be.
+    Kinematics(KinematicsArgs),
 }
 
 /// Runs the command line of this process and returns its exit code.
@@ -71,6 +74,7 @@ fn dispatch(cli: Cli) -> Result<(), CommandError> {
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Ctl(args)) => ctl::run(&args),
+        Some(Command::Kinematics(args)) => kinematics::run(&args),
         None => serve::run(&cli.serve),
     }
 }

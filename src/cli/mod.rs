@@ -6,6 +6,7 @@
 //! | `serve` | `atom-sim serve`, the default command |
 //! | `run` | `atom-sim run`: scenarios |
 //! | `ctl` | `atom-sim ctl`: commands to a running simulator |
+//! | `kinematics` | `atom-sim kinematics`: TCP poses and joint angles for them |
 //! | `values` | values of options with a form of their own: poses, speeds |
 //! | `ready` | what a started server tells the program that started it |
 //! | `exit` | exit codes, and the error that carries one |
@@ -14,6 +15,7 @@
 mod app;
 mod ctl;
 pub mod exit;
+mod kinematics;
 mod logging;
 mod ready;
 mod run;

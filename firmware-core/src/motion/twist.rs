@@ -180,6 +180,15 @@ impl TwistController {
     }
 }
 
+/// Turns of J1–J6 (rad) that bring the TCP on by `linear_mm` and the rotation vector `angular_rad`, both in the base
+/// frame and small: the damped least squares of one step, for a way to a pose without time.
+pub fn damped_turns_rad(posture: &Posture, linear_mm: &Vector3, angular_rad: &Vector3) -> [f32; ARM_JOINTS] {
+    let jacobian = posture.plane_jacobian().with_linear_rows_times(1.0 / LINEAR_UNIT_MM);
+    let system = LeastSquares::new(jacobian);
+    let way = posture.to_plane(&scale(1.0 / LINEAR_UNIT_MM, linear_mm), angular_rad);
+    system.solve(&way, damping(singular::of_scaled(&system)))
+}
+
 /// Goals (°) and speeds (°/s) of J1–J6.
 fn arm_of(motion: &JointMotion) -> ([f32; ARM_JOINTS], [f32; ARM_JOINTS]) {
     (core::array::from_fn(|joint| motion.q_deg[joint]), core::array::from_fn(|joint| motion.v_dps[joint]))
