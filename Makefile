@@ -1,5 +1,6 @@
 # make run    build and serve on the defaults: make run ARGS="--pose ready"
 # make test   everything CI checks: formatting, lints, licences, tests, documentation
+# make test-browser  the Playwright example in Debian's Chromium (part of make test)
 # make test-xtensa  the core on the ESP32's instruction set: installs a toolchain, see firmware/README.md
 # make bench  the figures of docs/performance.md on this machine
 
@@ -8,7 +9,7 @@ PYTHON ?= python3
 # Only apt-get below needs it; CI containers run as root without sudo.
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: run build test check-format lint licences unit doc tools bench clean test-xtensa
+.PHONY: run build test test-browser browser check-format lint licences unit doc tools bench clean test-xtensa
 
 run:
 	$(CARGO) run --release --locked --bin atom-sim -- $(ARGS)
@@ -16,7 +17,7 @@ run:
 build:
 	$(CARGO) build --release --locked
 
-test: tools check-format lint licences unit doc
+test: tools check-format lint licences unit doc test-browser
 
 check-format:
 	$(CARGO) fmt --all --check
@@ -42,6 +43,17 @@ tools:
 		|| { echo "make test needs Node.js 20 or later: install it" >&2; exit 1; }
 	@node -e 'process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)' \
 		|| { echo "make test needs Node.js 20 or later, found $$(node --version)" >&2; exit 1; }
+
+# Chromium comes from the distribution, the test runner from package-lock.json; nothing else is downloaded.
+test-browser: build browser
+	cd examples/playwright && npm ci --no-audit --no-fund && npx playwright test
+
+browser:
+	@test -x "$${CHROMIUM:-/usr/bin/chromium}" \
+		|| { command -v apt-get >/dev/null && $(SUDO) apt-get update -q && $(SUDO) apt-get install -qy --no-install-recommends chromium; } \
+		|| { echo "make test-browser needs Chromium: install it, or name it in CHROMIUM" >&2; exit 1; }
+	@command -v npm >/dev/null || { command -v apt-get >/dev/null && $(SUDO) apt-get install -qy npm; } \
+		|| { echo "make test-browser needs npm: install it" >&2; exit 1; }
 
 # On its own: needs Debian's Xtensa toolchain (installed if absent) and takes minutes.
 test-xtensa:
