@@ -17,6 +17,7 @@ use crate::scenario::{record, schema};
 
 /// Options of `atom-sim run`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(super) struct RunArgs {
     /// Scenario files, or folders of them.
     #[arg(default_value = "scenarios")]
@@ -42,7 +43,7 @@ pub(super) struct RunArgs {
     /// Longest time of one scenario on the wall (s).
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     wall_limit: u64,
-    /// Write a JUnit report.
+    /// Write a `JUnit` report.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Write a JSON report.

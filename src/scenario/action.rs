@@ -138,7 +138,7 @@ fn from_hex(hex: &str) -> Result<Vec<u8>, String> {
     if let Some(bad) = digits.iter().find(|c| !c.is_ascii_hexdigit()) {
         return Err(format!("expected hex digits, found '{bad}'"));
     }
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return Err(format!("expected two hex digits per byte, found {} digits", digits.len()));
     }
     let value = |c: char| c.to_digit(16).unwrap_or_default() as u8;

@@ -59,7 +59,7 @@ impl Default for Options {
             stop_on_failure: false,
             jobs: 1,
             check_determinism: false,
-            limits: Limits { wall: Duration::from_secs(60), transcript: false, samples: false },
+            limits: Limits { wall: Duration::from_mins(1), transcript: false, samples: false },
         }
     }
 }

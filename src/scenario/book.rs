@@ -213,7 +213,7 @@ impl Book {
             return 0.0;
         }
         let change = (self.truth.goal_deg[joint] - mid_deg) / late_s - (mid_deg - old_deg) / early_s;
-        change.abs() / ((late_s + early_s) / 2.0)
+        change.abs() / f64::midpoint(late_s, early_s)
     }
 
     fn goal_at(&self, t_us: u64, joint: usize) -> (u64, f64) {

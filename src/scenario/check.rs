@@ -341,13 +341,13 @@ fn check_expect(
     }
     let after = match &expect.after {
         None => None,
-        Some(label) => match names.labels.get(label.as_str()) {
-            Some(&step) => Some(step),
-            None => {
+        Some(label) => {
+            let step = names.labels.get(label.as_str()).copied();
+            if step.is_none() {
                 findings.add(&span, unknown_label(label, names));
-                None
             }
-        },
+            step
+        }
     };
     let line = findings.source.error(&span, "").line;
     Some(ExpectPlan { that: expect.that.get_ref().clone(), window, after, why: expect.why.clone(), line })

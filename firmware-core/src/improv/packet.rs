@@ -108,6 +108,7 @@ pub fn result(command: Command, strings: &[&str]) -> Vec<u8, PACKET_BYTES> {
 
 /// What was found on the serial port.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "it is looked at once and dropped, and nothing is allocated")]
 pub enum Found {
     /// A packet with a right checksum: its type byte and data.
     Packet(u8, Vec<u8, DATA_BYTES>),
