@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
+use tokio::sync::{OwnedSemaphorePermit, broadcast};
+
 use super::api::replies::Event;
 use super::api::{Desk, Present};
 use super::clients::Clients;
 use super::inputs::{Arrival, Input};
 use super::pacer::{Pacer, Speed, Wait, wall_now};
 use crate::atom::{Atom, Output};
-use tokio::sync::{OwnedSemaphorePermit, broadcast};
 
 /// At full speed, virtual time between two looks at the inputs (µs).
 const FULL_SPEED_STEP_US: u64 = 20_000;
