@@ -1,0 +1,99 @@
+//! Messages waiting for one client: a ring of bytes with the length in front of each message.
+//!
+//! A client that does not read fills its own ring and no other; a message that does not fit is lost and counted.
+
+use heapless::Deque;
+
+/// Bytes in front of each message: its tag and its length.
+const HEAD: usize = 1 + 2;
+
+/// A ring of `BYTES` bytes, a power of two or not.
+#[derive(Debug, Default)]
+pub struct Queue<const BYTES: usize> {
+    bytes: Deque<u8, BYTES>,
+    lost: u32,
+}
+
+impl<const BYTES: usize> Queue<BYTES> {
+    /// An empty ring.
+    pub const fn new() -> Self {
+        Self { bytes: Deque::new(), lost: 0 }
+    }
+
+    /// Puts a message in, with a tag of the caller. False: it did not fit and is lost.
+    pub fn put(&mut self, tag: u8, message: &[u8]) -> bool {
+        let room = BYTES - self.bytes.len();
+        let Ok(length) = u16::try_from(message.len()) else {
+            self.lost += 1;
+            return false;
+        };
+        if room < HEAD + message.len() {
+            self.lost += 1;
+            return false;
+        }
+        let [low, high] = length.to_le_bytes();
+        for byte in [tag, low, high].iter().chain(message) {
+            // There is room: see above.
+            let _room = self.bytes.push_back(*byte);
+        }
+        true
+    }
+
+    /// Takes the oldest message into `buffer`: its tag and length. A message longer than the buffer is cut.
+    pub fn take(&mut self, buffer: &mut [u8]) -> Option<(u8, usize)> {
+        let tag = self.bytes.pop_front()?;
+        let length = u16::from_le_bytes([self.bytes.pop_front()?, self.bytes.pop_front()?]);
+        for index in 0..usize::from(length) {
+            let byte = self.bytes.pop_front()?;
+            if let Some(place) = buffer.get_mut(index) {
+                *place = byte;
+            }
+        }
+        Some((tag, usize::from(length).min(buffer.len())))
+    }
+
+    /// Drops all messages.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+    }
+
+    /// Nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Messages lost since the start.
+    pub fn lost(&self) -> u32 {
+        self.lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_come_out_in_order_with_their_tags_also_around_the_end_of_the_ring() {
+        let mut queue = Queue::<20>::new();
+        let mut buffer = [0; 16];
+        for round in 0..10 {
+            assert!(queue.put(1, &[round; 5]) && queue.put(2, &[round + 100; 4]));
+            assert_eq!(queue.take(&mut buffer), Some((1, 5)));
+            assert_eq!(buffer[..5], [round; 5]);
+            assert_eq!(queue.take(&mut buffer), Some((2, 4)));
+            assert_eq!(buffer[..4], [round + 100; 4]);
+            assert_eq!(queue.take(&mut buffer), None);
+        }
+    }
+
+    #[test]
+    fn a_full_ring_loses_the_new_message_whole_and_counts_it() {
+        let mut queue = Queue::<10>::new();
+        assert!(queue.put(7, b"abcd"));
+        assert!(!queue.put(8, b"e"), "3 bytes are left, 4 are needed");
+        assert_eq!(queue.lost(), 1);
+        let mut buffer = [0; 2];
+        assert_eq!(queue.take(&mut buffer), Some((7, 2)), "cut to the buffer");
+        assert!(queue.is_empty(), "the rest of the cut message is gone");
+    }
+}

@@ -1,0 +1,72 @@
+//! When the hardware watchdogs are fed: one per side, each fed by its own side alone.
+//!
+//! A side that stops stepping is a side whose watchdog bites: the ATOM restarts into booting, which holds the pose.
+//! The control side feeds after each step, whatever woke it, and wakes at least every [`IDLE_MAX_US`]; the network
+//! side feeds after each tick.
+
+/// A watchdog that was not fed for so long restarts the chip (µs).
+pub const TIMEOUT_US: u64 = 2_000_000;
+/// Feeding touches registers behind a slow bus: often enough is enough (µs).
+pub const FEED_PERIOD_US: u64 = 100_000;
+/// The control side looks at the mailbox and feeds its watchdog at least this often (µs).
+pub const IDLE_MAX_US: u64 = 1_000;
+
+/// When one watchdog was fed.
+#[derive(Debug, Default)]
+pub struct Feeder {
+    fed_us: Option<u64>,
+}
+
+impl Feeder {
+    /// The side has stepped. True: feed the watchdog now.
+    pub fn stepped(&mut self, now_us: u64) -> bool {
+        let due = self.fed_us.is_none_or(|fed_us| now_us.saturating_sub(fed_us) >= FEED_PERIOD_US);
+        if due {
+            self.fed_us = Some(now_us);
+        }
+        due
+    }
+}
+
+/// When the control side shall look again: at its wake-up, but soon enough for the doorbell and the watchdog (µs).
+pub fn look_again_us(now_us: u64, wake_us: u64) -> u64 {
+    wake_us.min(now_us + IDLE_MAX_US).max(now_us)
+}
+
+#[cfg(test)]
+mod tests {
+    use firmware_core::bus::driver::{REPLY_TIMEOUT_US, WRITE_TRIES};
+    use firmware_core::joints::JOINTS;
+
+    use super::*;
+
+    #[test]
+    fn a_side_that_steps_every_millisecond_feeds_ten_times_a_second() {
+        let mut feeder = Feeder::default();
+        let fed = (0..1_000).filter(|ms| feeder.stepped(ms * 1_000)).count();
+        assert_eq!(fed, 10);
+    }
+
+    #[test]
+    fn a_side_feeds_at_once_after_its_longest_step() {
+        let mut feeder = Feeder::default();
+        assert!(feeder.stepped(5));
+        assert!(!feeder.stepped(FEED_PERIOD_US + 4));
+        assert!(feeder.stepped(FEED_PERIOD_US + 5));
+    }
+
+    #[test]
+    fn the_longest_step_of_the_control_side_is_far_from_the_time_out() {
+        // A step of power-up that finds every servo silent: each of J1–J7 written and read back five times, three
+        // registers each (goal speed, goal, torque), with a time-out at every reply.
+        let silent_us = u64::from(REPLY_TIMEOUT_US) * u64::from(WRITE_TRIES) * 2 * JOINTS as u64 * 3;
+        assert!(silent_us + FEED_PERIOD_US < TIMEOUT_US / 2, "{silent_us} µs");
+    }
+
+    #[test]
+    fn the_control_side_sleeps_until_its_wake_up_but_never_past_the_next_look() {
+        assert_eq!(look_again_us(10, 500), 500);
+        assert_eq!(look_again_us(10, u64::MAX), 10 + IDLE_MAX_US);
+        assert_eq!(look_again_us(10, 3), 10, "a wake-up in the past is now");
+    }
+}
