@@ -205,7 +205,7 @@ pub struct JointState {
 }
 
 /// What the control side shows of itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, each shown to clients on its own")]
 pub struct View {
     /// Its state. Never [`State::Ready`]: whether a plan is valid the network side knows.
@@ -230,6 +230,39 @@ pub struct View {
     pub progress_permille: u16,
 }
 
+impl View {
+    /// Booting, nothing read yet.
+    pub const fn new() -> Self {
+        Self {
+            state: State::Booting,
+            working: false,
+            n: 0,
+            joints: JointState {
+                ok: false,
+                position: [0; JOINTS],
+                goal: [0; JOINTS],
+                speed: [0; JOINTS],
+                load: [0; JOINTS],
+                temperature_c: [0; JOINTS],
+                voltage_dv: [0; JOINTS],
+                status: [0; JOINTS],
+            },
+            read_at_us: 0,
+            gains_ok: false,
+            turn_unknown: false,
+            j7_derated: false,
+            write_retries: 0,
+            progress_permille: 0,
+        }
+    }
+}
+
+impl Default for View {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// A value that becomes visible at a time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Published<T: Copy> {
@@ -238,6 +271,11 @@ pub struct Published<T: Copy> {
 }
 
 impl<T: Copy> Published<T> {
+    /// Shows `value`.
+    pub const fn new(value: T) -> Self {
+        Self { shown: value, next: None }
+    }
+
     /// Shows `value` at once. For the start of a control step, where the step's time is the real time.
     pub fn show(&mut self, value: T) {
         self.shown = value;
@@ -324,7 +362,7 @@ pub struct TelemetrySample {
 }
 
 /// All that the two sides share.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Shared {
     // Network side → control side.
     /// The pending request. The control side takes it at the start of a step.
@@ -359,7 +397,34 @@ pub struct Shared {
     pub twist_us_max: u32,
 }
 
+impl Default for Shared {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Shared {
+    /// The mailbox at power-up. Constant, so that a chip has it in place and never on a stack: the telemetry
+    /// ring makes it large.
+    pub const fn new() -> Self {
+        Self {
+            request: None,
+            state_requests: Deque::new(),
+            stop: false,
+            stream: None,
+            gripper_goal: None,
+            idle_read_hz: 0,
+            plan: Plan::new(),
+            doorbell: false,
+            view: Published::new(View::new()),
+            outbox: Deque::new(),
+            outbox_lost: 0,
+            telemetry: Deque::new(),
+            telemetry_sequence: 0,
+            twist_us_max: 0,
+        }
+    }
+
     /// Posts a reply; a full outbox loses it and counts.
     pub fn post(&mut self, posted: Posted) {
         if self.outbox.push_back(posted).is_err() {

@@ -77,6 +77,13 @@ pub struct Plan {
 
 impl Default for Plan {
     fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Plan {
+    /// No plan.
+    pub const fn new() -> Self {
         Self {
             samples: 0,
             rate_hz: RATE_HZ_DEFAULT,
@@ -87,9 +94,7 @@ impl Default for Plan {
             valid: false,
         }
     }
-}
 
-impl Plan {
     /// Begins an upload of `samples` samples at `rate_hz`, played with linear or cubic interpolation, for 6
     /// or 7 joints. The old plan is gone, whatever the outcome; after a refusal the rate stays that of the
     /// old plan.
