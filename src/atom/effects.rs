@@ -9,6 +9,7 @@ use super::body::check;
 use super::fault::{
     Change, ClientFault, CpuFault, Fault, FaultId, FaultKind, OtaEvent, PowerFault, WifiFault,
 };
+use super::journal::{AtomInput, JournalEntry};
 use super::simulated::{Atom, Output, new_network};
 use crate::hardware::HardwareError;
 
@@ -79,11 +80,14 @@ impl Atom {
     /// A fault that the hardware or this version cannot do; nothing changes.
     pub fn inject(&mut self, fault: Fault) -> Result<FaultId, InjectError> {
         check(&fault.kind)?;
-        Ok(self.faults.add(self.now_us, fault))
+        let id = self.faults.add(self.now_us, fault.clone());
+        self.note(|| AtomInput::Inject(id, fault));
+        Ok(id)
     }
 
     /// Clears a fault: it ends now, or never starts.
     pub fn clear_fault(&mut self, id: FaultId) {
+        self.note(|| AtomInput::Clear(id));
         if let Some(change) = self.faults.clear(id) {
             self.change(id, change);
         }
@@ -126,7 +130,9 @@ impl Atom {
         if self.effects.events.len() == EVENTS_MAX {
             self.effects.events.pop_front();
         }
-        self.effects.events.push_back(FaultEvent { t_us: self.now_us, id, started, kind });
+        let event = FaultEvent { t_us: self.now_us, id, started, kind };
+        self.journal.keep(|| JournalEntry::Fault(event.clone()));
+        self.effects.events.push_back(event);
     }
 
     fn start(&mut self, id: FaultId, kind: &FaultKind) {

@@ -4,7 +4,9 @@
 //! | --- | --- |
 //! | `simulated` | `Atom`: inputs, virtual time, outputs |
 //! | `options` | how it starts |
+//! | [`client_name`] | the name of a client in files |
 //! | `inbox` | messages that wait for the next network tick |
+//! | `journal` | what came into it, kept for a trace |
 //! | `ports` | the platform it gives to `firmware-core` |
 //! | `wireless` | links, association, and the faults of radio and clients |
 //! | `effects` | what faults do to this ATOM |
@@ -13,9 +15,11 @@
 //! | [`truth`] | what really is, beside the protocol |
 
 mod body;
+pub mod client_name;
 mod effects;
 pub mod fault;
 mod inbox;
+mod journal;
 mod options;
 mod ports;
 mod simulated;
@@ -25,6 +29,7 @@ mod wireless;
 pub use effects::{FaultEvent, InjectError};
 pub use firmware_core::platform::{ClientId, Transport};
 pub use firmware_core::protocol::ApiLevel;
+pub use journal::{ApplyError, AtomInput, JournalEntry};
 pub use options::Options;
 pub use ports::CpuModel;
 pub use simulated::{Atom, Output};

@@ -1,5 +1,7 @@
 //! How a simulated ATOM starts.
 
+use serde::{Deserialize, Serialize};
+
 use firmware_core::protocol::ApiLevel;
 
 use super::ports::CpuModel;
@@ -7,11 +9,12 @@ use crate::hardware::HardwareOptions;
 use crate::link::Profile;
 
 /// How an ATOM starts.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Options {
     /// The arm: seed, plant, pose, gripper, object.
     pub hardware: HardwareOptions,
     /// The firmware generation whose API it speaks.
+    #[serde(with = "level_name")]
     pub level: ApiLevel,
     /// Subscribers served at once.
     pub max_subscribers: usize,
@@ -36,5 +39,22 @@ impl Default for Options {
             wifi: Profile::Ideal,
             boot: false,
         }
+    }
+}
+
+/// The short name of an API level, as files have it.
+mod level_name {
+    use firmware_core::protocol::ApiLevel;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(level: &ApiLevel, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(level.name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ApiLevel, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        ApiLevel::from_name(&name)
+            .ok_or_else(|| D::Error::custom(format!("expected an API level such as 5.1, found {name}")))
     }
 }

@@ -1,5 +1,7 @@
 //! The platform that the simulator gives to `firmware-core`: virtual time, the simulated bus, a way out.
 
+use serde::{Deserialize, Serialize};
+
 use std::collections::VecDeque;
 
 use firmware_core::platform::{ClientId, ControlPort, Health, ImuSample, NetworkPort, Work};
@@ -21,7 +23,7 @@ pub(super) struct ControlSide<'a> {
 }
 
 /// Modelled CPU times (µs).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CpuModel {
     /// A control cycle's own computation.
     pub cycle_us: u32,

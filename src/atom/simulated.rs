@@ -11,6 +11,7 @@ use firmware_core::shared::{Shared, State};
 use super::effects::Effects;
 use super::fault::Schedule;
 use super::inbox::{Inbox, Input};
+use super::journal::{AtomInput, Journal, JournalEntry};
 use super::options::Options;
 use super::ports::{ControlSide, CpuModel, NetworkSide};
 use super::wireless::{Arrival, Wireless};
@@ -72,6 +73,7 @@ pub struct Atom {
     pub(super) faults: Schedule,
     pub(super) effects: Effects,
     pub(super) outputs: VecDeque<Output>,
+    pub(super) journal: Journal,
     /// All that is due up to here has happened (virtual µs).
     pub(super) now_us: u64,
     pub(super) power_up_us: u64,
@@ -98,6 +100,7 @@ impl Atom {
             faults: Schedule::new(options.hardware.seed),
             effects: Effects::default(),
             outputs: VecDeque::new(),
+            journal: Journal::default(),
             now_us: 0,
             power_up_us: 0,
             control_due_us: 0,
@@ -136,17 +139,20 @@ impl Atom {
     pub fn connect(&mut self, transport: Transport) -> ClientId {
         self.clients_made += 1;
         let client = ClientId { transport, number: self.clients_made };
+        self.note(|| AtomInput::Connect(client));
         self.wireless.connect(self.now_us, client);
         client
     }
 
     /// Gives the link of one client another quality than [`Options::wifi`].
     pub fn set_wifi(&mut self, client: ClientId, profile: Profile) {
+        self.note(|| AtomInput::Wifi { client, profile });
         self.wireless.set_profile(self.now_us, client, profile);
     }
 
     /// A client is gone: its WebSocket closed, or the server forgets a UDP source.
     pub fn close(&mut self, client: ClientId) {
+        self.note(|| AtomInput::Close(client));
         if self.wireless.close(self.now_us, client) {
             self.inbox.close(client);
             self.wireless.remove(client);
@@ -155,6 +161,7 @@ impl Atom {
 
     /// Bytes of one message from a client, now.
     pub fn receive(&mut self, client: ClientId, bytes: &[u8]) {
+        self.note(|| AtomInput::Message { client, bytes: bytes.to_vec() });
         if !self.wireless.reaches(client) {
             return;
         }
@@ -203,6 +210,12 @@ impl Atom {
     /// The oldest output that was not taken yet.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
+    }
+
+    /// Takes note of an input at the present.
+    pub(super) fn note(&mut self, input: impl FnOnce() -> AtomInput) {
+        let now_us = self.now_us;
+        self.journal.keep(|| JournalEntry::Input(now_us, input()));
     }
 
     pub(super) fn firmware_us(&self, virtual_us: u64) -> u64 {

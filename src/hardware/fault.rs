@@ -1,12 +1,14 @@
 //! What can go wrong in the hardware, one enum per group, and which parameters are possible. Joints count from 0.
 
+use serde::{Deserialize, Serialize};
+
 use firmware_core::joints::{ARM_JOINTS, J6, JOINTS};
 
 use super::gripper::{Object, ObjectSize};
 use super::options::{HardwareError, check_angle, check_object, check_range};
 
 /// The name of an injected fault, for clearing it. Never used again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FaultId(pub u32);
 
 /// A fault of the hardware.
@@ -32,7 +34,7 @@ pub enum HardwareFault {
 }
 
 /// How one servo misbehaves.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum ServoFault {
     /// It answers nothing.
     Silent,
@@ -61,7 +63,7 @@ pub enum ServoFault {
 }
 
 /// What happens to bytes on the servo bus.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum BusFault {
     /// Each bit is inverted with this probability.
     BitErrors(f64),
@@ -78,7 +80,7 @@ pub enum BusFault {
 }
 
 /// The gripper and what it grasps.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum GripperFault {
     /// Its plug is pulled; at the end of the fault it is put in.
     Unplug,
@@ -100,7 +102,7 @@ pub enum GripperFault {
 }
 
 /// Forces and hands on the arm.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum ArmFault {
     /// Joints that are limp or without power are moved to these angles (°), J1–J6.
     Moved([f64; ARM_JOINTS]),
@@ -116,7 +118,7 @@ pub enum ArmFault {
 }
 
 /// The motion sensor.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum ImuFault {
     /// Not found at boot.
     Absent,
@@ -138,7 +140,7 @@ pub enum ImuFault {
 }
 
 /// Supply and power cycles.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum PowerFault {
     /// The servos see this voltage (V); below 4 V they are off.
     BrownOut(f64),

@@ -1,5 +1,7 @@
 //! The gripper's fingers and what they hold.
 
+use serde::{Deserialize, Serialize};
+
 /// Angle of J7 with closed fingers (°): step 1462.
 pub const CLOSED_DEG: f64 = (1_462.0 - 2_048.0) * 360.0 / 4_096.0;
 /// Angle of J7 with open fingers (°): step 2048.
@@ -22,7 +24,7 @@ pub fn angle_deg(width_mm: f64) -> f64 {
 }
 
 /// The size of an object between the fingers.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum ObjectSize {
     /// J7 touches it at this angle (°, −51.5…0).
     AngleDeg(f64),
@@ -47,7 +49,7 @@ impl ObjectSize {
 }
 
 /// An object between the fingers.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Object {
     /// Its size.
     pub size: ObjectSize,

@@ -1,5 +1,7 @@
 //! How the hardware is at the start, and what of that cannot be.
 
+use serde::{Deserialize, Serialize};
+
 use firmware_core::joints::JOINTS;
 
 use super::gripper::{CLOSED_DEG, CLOSED_MM, OPEN_DEG, OPEN_MM, Object};
@@ -17,7 +19,7 @@ pub const END_STOPS_DEG: [(f64, f64); JOINTS] = [
 ];
 
 /// How the hardware is at the start: servos just powered up, torque off.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HardwareOptions {
     /// Seed of all noise and chance.
     pub seed: u64,

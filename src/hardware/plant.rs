@@ -1,12 +1,14 @@
 //! The plant behind the servos: one of the models, asked the same questions.
 
+use serde::{Deserialize, Serialize};
+
 use firmware_core::joints::JOINTS;
 
 use super::drive::{Drive, Motion};
 use super::plant_lag::LagJoint;
 
 /// Which model moves the joints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum PlantKind {
     /// Each joint follows its goal with a lag of 0.12 s, at most 90 °/s.
     #[default]

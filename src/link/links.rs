@@ -1,5 +1,7 @@
 //! The links of all clients of one ATOM. A client on an ideal link has none, and costs nothing.
 
+use serde::{Deserialize, Serialize};
+
 use std::collections::BTreeMap;
 
 use firmware_core::platform::{ClientId, Transport};
@@ -8,7 +10,7 @@ use super::lane::{Lane, Parcel, Pushed};
 use super::settings::Settings;
 
 /// Which way a message goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Direction {
     /// From a client to the ATOM.
     ToAtom,

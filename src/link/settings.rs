@@ -1,5 +1,7 @@
 //! What one direction of a link does to what passes, and the named profiles.
 
+use serde::{Deserialize, Serialize};
+
 /// Bytes a stream (TCP) direction holds: the send buffer of the ESP32's TCP stack.
 pub const STREAM_BUFFER_BYTES: usize = 5_760;
 /// Bytes a datagram (UDP) direction holds while it is delayed or stalled: the queue of an access point.
@@ -64,7 +66,7 @@ impl Settings {
 }
 
 /// A named quality of WiFi.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Profile {
     /// No delay, nothing lost.
     #[default]

@@ -12,3 +12,4 @@ mod properties;
 mod requests;
 mod streaming;
 mod support;
+mod traces;

@@ -1,12 +1,15 @@
 //! What a fault does, as types. Units are in the names; joints count from 0 (J1).
 
+use serde::{Deserialize, Serialize};
+
 use firmware_core::platform::ClientId;
 
+use crate::atom::client_name;
 pub use crate::hardware::{ArmFault, BusFault, GripperFault, ImuFault, ObjectSize, PowerFault, ServoFault};
 use crate::link::Direction;
 
 /// A fault with its scope.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
     /// What it does.
     pub kind: FaultKind,
@@ -15,7 +18,7 @@ pub struct Fault {
 }
 
 /// When a fault is there.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Scope {
     /// It starts this long after it is given (µs).
     pub after_us: u64,
@@ -33,7 +36,7 @@ impl Scope {
 }
 
 /// What a fault does.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum FaultKind {
     /// One servo misbehaves.
     Servo {
@@ -53,6 +56,7 @@ pub enum FaultKind {
     /// The radio.
     Wifi {
         /// One client, or all.
+        #[serde(with = "client_name::optional")]
         client: Option<ClientId>,
         /// One direction, or both.
         direction: Option<Direction>,
@@ -62,6 +66,7 @@ pub enum FaultKind {
     /// A client misbehaves.
     Client {
         /// Which.
+        #[serde(with = "client_name")]
         client: ClientId,
         /// How.
         fault: ClientFault,
@@ -79,7 +84,7 @@ pub enum FaultKind {
 }
 
 /// What happens on the radio.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum WifiFault {
     /// Nothing passes; afterwards all that waited comes at once.
     Stall,
@@ -109,7 +114,7 @@ pub enum WifiFault {
 }
 
 /// How a client misbehaves.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum ClientFault {
     /// It is gone without a word: nothing arrives, nothing is read, nothing is closed.
     HalfOpen,
@@ -124,7 +129,7 @@ pub enum ClientFault {
 }
 
 /// The controller's processor is late.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CpuFault {
     /// Each control cycle takes this much longer (µs).
     SlowCycle(u32),
@@ -135,7 +140,7 @@ pub enum CpuFault {
 }
 
 /// A firmware update.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OtaEvent {
     /// It begins.
     Begin,

@@ -1,0 +1,170 @@
+//! Gives the inputs of a trace to a new ATOM and compares what comes out, byte for byte.
+
+use std::collections::VecDeque;
+use std::io::BufRead;
+
+use super::format::Line;
+use super::read::{Reader, TraceError};
+use crate::atom::{ApplyError, Atom};
+use crate::hardware::HardwareError;
+
+/// What a replay showed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// Every output came again, byte for byte, at its time.
+    Same {
+        /// Inputs given.
+        inputs: u64,
+        /// Outputs compared.
+        outputs: u64,
+        /// Virtual time that passed (µs).
+        virtual_us: u64,
+    },
+    /// Something else came out.
+    Different(Box<Difference>),
+}
+
+/// The first difference.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Difference {
+    /// Line of the trace, from 1; of its end when the ATOM sent more than the trace has.
+    pub line: usize,
+    /// What the trace has there.
+    pub expected: Option<Line>,
+    /// What came out.
+    pub found: Option<Line>,
+}
+
+/// Why a replay cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// An ATOM with these options cannot be.
+    #[error("the trace's options: {0}")]
+    Options(#[from] HardwareError),
+    /// The ATOM starts at another virtual time.
+    #[error(
+        "line {line}: expected the ATOM to start at {expected} µs, found {found} µs; another version wrote the trace"
+    )]
+    Start {
+        /// Line of the trace.
+        line: usize,
+        /// Virtual time in the trace (µs).
+        expected: u64,
+        /// Virtual time here (µs).
+        found: u64,
+    },
+    /// An input cannot be given.
+    #[error("line {line}: {source}")]
+    Input {
+        /// Line of the trace.
+        line: usize,
+        /// Why.
+        source: ApplyError,
+    },
+}
+
+/// A replay on its way.
+struct Replay {
+    atom: Atom,
+    /// What came out and was not compared yet.
+    found: VecDeque<Line>,
+    inputs: u64,
+    outputs: u64,
+    /// Virtual time of the ATOMs before this one (µs).
+    before_us: u64,
+    start_us: u64,
+}
+
+/// Replays a trace.
+///
+/// # Errors
+/// [`ReplayError`]. A difference is no error but a verdict.
+pub fn replay<R: BufRead>(reader: &mut Reader<R>) -> Result<Verdict, ReplayError> {
+    let header = reader.header().clone();
+    let mut replay = Replay {
+        atom: start(&header.options, header.start_us, 1)?,
+        found: VecDeque::new(),
+        inputs: 0,
+        outputs: 0,
+        before_us: 0,
+        start_us: header.start_us,
+    };
+    let mut ended = false;
+    while let Some(line) = reader.read()? {
+        let number = reader.line_number();
+        ended = matches!(line, Line::End { .. });
+        if let Some(difference) = replay.step(&line, number)? {
+            return Ok(Verdict::Different(Box::new(difference)));
+        }
+    }
+    // A trace that was cut off may lack outputs of its last moment.
+    if let Some(found) = replay.found.pop_front().filter(|_| ended) {
+        let line = reader.line_number();
+        let difference = Difference { line, expected: None, found: Some(found) };
+        return Ok(Verdict::Different(Box::new(difference)));
+    }
+    let virtual_us = replay.before_us + replay.atom.now_us() - replay.start_us;
+    Ok(Verdict::Same { inputs: replay.inputs, outputs: replay.outputs, virtual_us })
+}
+
+fn start(options: &crate::atom::Options, start_us: u64, line: usize) -> Result<Atom, ReplayError> {
+    let mut atom = Atom::new(options)?;
+    atom.keep_journal();
+    if atom.now_us() == start_us {
+        Ok(atom)
+    } else {
+        Err(ReplayError::Start { line, expected: start_us, found: atom.now_us() })
+    }
+}
+
+impl Replay {
+    /// Takes one line; gives the first difference, if it shows here.
+    fn step(&mut self, line: &Line, number: usize) -> Result<Option<Difference>, ReplayError> {
+        if let Line::Reset { start_us, options } = line {
+            self.before_us += self.atom.now_us() - self.start_us;
+            self.atom = start(options, *start_us, number)?;
+            self.start_us = *start_us;
+            self.found.clear();
+            return Ok(None);
+        }
+        self.advance_to(line.t_us());
+        if let Some(input) = line.input() {
+            self.inputs += 1;
+            self.atom.apply(&input).map_err(|source| ReplayError::Input { line: number, source })?;
+            self.collect();
+            return Ok(None);
+        }
+        if matches!(line, Line::End { .. }) {
+            return Ok(None);
+        }
+        // Faults and outputs come in two orders, each of its own.
+        let same_kind = |found: &Line| found.is_output() == line.is_output();
+        let at = self.found.iter().position(same_kind);
+        let found = at.and_then(|at| self.found.remove(at));
+        if found.as_ref() == Some(line) {
+            self.outputs += u64::from(line.is_output());
+            return Ok(None);
+        }
+        Ok(Some(Difference { line: number, expected: Some(line.clone()), found }))
+    }
+
+    fn advance_to(&mut self, t_us: u64) {
+        self.atom.advance_to(t_us);
+        self.collect();
+    }
+
+    fn collect(&mut self) {
+        while let Some(entry) = self.atom.poll_journal() {
+            let line = Line::from(entry);
+            if matches!(line, Line::Fault { .. }) {
+                self.found.push_back(line);
+            }
+        }
+        while let Some(output) = self.atom.poll_output() {
+            self.found.push_back(Line::from(&output));
+        }
+    }
+}
