@@ -11,6 +11,7 @@ use super::exit::{self, CommandError};
 use super::kinematics::{self, KinematicsArgs};
 use super::run::{self, RunArgs};
 use super::serve::{self, ServeArgs};
+use super::trace::{self, ReplayArgs, TraceArgs};
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (controller firmware 5.1.0)");
 
@@ -23,6 +24,7 @@ Examples:
   atom-sim --instance 1                     a second one beside it, on 8291 and 5016
   atom-sim --port 0 --udp-port 0            free ports; the line on standard output tells which
   atom-sim --speed 10                       ten times as fast as real time
+  atom-sim --trace t.jsonl                  keep the session; later: atom-sim replay t.jsonl
 
 Once it accepts clients it prints one line of JSON on standard output:
   {\"event\":\"ready\",\"websocket\":\"ws://127.0.0.1:8281/ws\",\"udp\":\"127.0.0.1:5006\", ...}
@@ -52,6 +54,10 @@ enum Command {
     Ctl(CtlArgs),
     /// Where the TCP is, and joint angles for where it shall be.
     Kinematics(KinematicsArgs),
+    /// Replay a trace: give its inputs again and compare the outputs, byte for byte.
+    Replay(ReplayArgs),
+    /// Explain a trace.
+    Trace(TraceArgs),
 }
 
 /// Runs the command line of this process and returns its exit code.
@@ -75,6 +81,8 @@ fn dispatch(cli: Cli) -> Result<(), CommandError> {
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Ctl(args)) => ctl::run(&args),
         Some(Command::Kinematics(args)) => kinematics::run(&args),
+        Some(Command::Replay(args)) => trace::run_replay(&args),
+        Some(Command::Trace(args)) => trace::run_trace(&args),
         None => serve::run(&cli.serve),
     }
 }

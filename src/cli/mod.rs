@@ -7,6 +7,8 @@
 //! | `run` | `atom-sim run`: scenarios |
 //! | `ctl` | `atom-sim ctl`: commands to a running simulator |
 //! | `kinematics` | `atom-sim kinematics`: TCP poses and joint angles for them |
+//! | `keep` | options that keep files of what the ATOM does |
+//! | `trace` | `atom-sim replay` and `atom-sim trace show` |
 //! | `values` | values of options with a form of their own: poses, speeds |
 //! | `ready` | what a started server tells the program that started it |
 //! | `exit` | exit codes, and the error that carries one |
@@ -15,11 +17,13 @@
 mod app;
 mod ctl;
 pub mod exit;
+mod keep;
 mod kinematics;
 mod logging;
 mod ready;
 mod run;
 mod serve;
+mod trace;
 mod values;
 
 pub use app::main;

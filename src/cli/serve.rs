@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::exit::CommandError;
+use super::keep::KeepArgs;
 use super::logging::{self, LogLevel};
 use super::ready::{self, ReadyFile};
 use super::values::{Pose, parse_angle, parse_level, parse_pose, parse_speed, parse_target};
 use crate::atom::{ApiLevel, Atom, Options};
 use crate::hardware::{HardwareError, HardwareOptions, Object, ObjectSize};
+use crate::recording::Keepers;
 use crate::server::api::Access;
 use crate::server::{self, Server, ServerOptions, Speed};
 
@@ -69,6 +71,8 @@ pub(crate) struct ServeArgs {
     /// Write the ready line to this file once clients can connect; the file is removed at the end.
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
+    #[command(flatten)]
+    keep: KeepArgs,
     /// How much to log on standard error: off, error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t = LogLevel::Info, hide_possible_values = true)]
     log: LogLevel,
@@ -93,24 +97,26 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), CommandError> {
         access: args.commands,
         connections_max: usize::from(args.max_connections),
     };
-    let atom = Atom::new(&atom_options(args)).map_err(|error| refuse_arm(&error))?;
+    let mut atom = Atom::new(&atom_options(args)).map_err(|error| refuse_arm(&error))?;
     logging::start(args.log);
+    let keepers = args.keep.open(&mut atom)?;
     let ready_file = args.ready_file.as_deref().map(ReadyFile::prepare).transpose()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| CommandError::machine(format!("cannot start serving: {error}")))?;
-    runtime.block_on(serve(&options, atom, ready_file.as_ref()))
+    runtime.block_on(serve(&options, atom, keepers, ready_file.as_ref()))
 }
 
 async fn serve(
     options: &ServerOptions,
     atom: Atom,
+    keepers: Keepers,
     ready_file: Option<&ReadyFile>,
 ) -> Result<(), CommandError> {
     // Signals first: from the ready line on, they stop the server in order.
     let stop = stop_signal()?;
-    let server = Server::bind(options, atom).map_err(CommandError::machine)?;
+    let server = Server::bind(options, atom, keepers).map_err(CommandError::machine)?;
     ready::announce(server.endpoints(), ready_file)?;
     server.run(stop).await.map_err(CommandError::failed)
 }

@@ -20,6 +20,7 @@ use super::simulation::{Simulation, StatusLog};
 use super::udp;
 use super::websocket::WebSockets;
 use crate::atom::Atom;
+use crate::recording::Keepers;
 
 /// TCP connections that wait to be accepted.
 const BACKLOG: u32 = 1024;
@@ -91,11 +92,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the sockets. Call it inside a tokio runtime with time and I/O.
+    /// Opens the sockets; `keepers` keep files of what the ATOM does. Call it inside a tokio runtime with time and I/O.
     ///
     /// # Errors
     /// A port or address that cannot be had.
-    pub fn bind(options: &ServerOptions, atom: Atom) -> Result<Self, ServerError> {
+    pub fn bind(options: &ServerOptions, atom: Atom, keepers: Keepers) -> Result<Self, ServerError> {
         let listener = listen_tcp(options.http)?;
         let (udp, replies) = listen_udp(options.udp)?;
         let status_log = options.status_log.map(open_status_log).transpose()?;
@@ -110,7 +111,8 @@ impl Server {
         let sessions = Sessions::new(inputs.clone());
         let desk = Desk::new(options.speed, sessions.clone());
         let clients = Clients::new(replies);
-        let simulation = Box::new(Simulation::new(atom, pacer, clients, desk, arrivals, status_log));
+        let mut simulation = Box::new(Simulation::new(atom, pacer, clients, desk, arrivals, status_log));
+        simulation.keep(keepers);
         Ok(Self {
             endpoints,
             connections_max: options.connections_max,

@@ -13,6 +13,7 @@ use super::clients::Clients;
 use super::inputs::{Arrival, Input};
 use super::pacer::{Pacer, Speed, Wait, wall_now};
 use crate::atom::{Atom, Output};
+use crate::recording::Keepers;
 
 /// At full speed, virtual time between two looks at the inputs (µs).
 const FULL_SPEED_STEP_US: u64 = 20_000;
@@ -39,6 +40,7 @@ enum Next {
 #[derive(Debug)]
 pub(super) struct Simulation {
     atom: Atom,
+    keepers: Keepers,
     pacer: Pacer,
     clients: Clients,
     desk: Desk,
@@ -82,6 +84,7 @@ impl Simulation {
     ) -> Self {
         Self {
             atom,
+            keepers: Keepers::default(),
             pacer,
             clients,
             desk,
@@ -98,9 +101,15 @@ impl Simulation {
         self.desk.events()
     }
 
+    /// Keeps files of what the ATOM does.
+    pub(super) fn keep(&mut self, keepers: Keepers) {
+        self.keepers = keepers;
+    }
+
     /// Runs until an input says stop, or nobody is left to send one.
     pub(super) fn run(mut self) {
         while self.turn() == Next::GoOn {}
+        self.keepers.end(&mut self.atom);
     }
 
     fn turn(&mut self) -> Next {
@@ -235,7 +244,9 @@ impl Simulation {
 
     fn send_outputs(&mut self) {
         let mut now = None;
+        self.keepers.take_inputs(&mut self.atom);
         while let Some(output) = self.atom.poll_output() {
+            self.keepers.output(&output);
             match output {
                 Output::Message { to, bytes, .. } => {
                     self.clients.send(to, bytes, *now.get_or_insert_with(wall_now));

@@ -471,7 +471,8 @@ fn commands_refuse_as_the_protocol_does_only_through_clients() {
 
 #[test]
 fn the_tour_of_the_documents_does_what_it_says() {
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/api.md")).expect("the page");
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/api.md")).expect("the page");
     let script = page.split("```bash\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a script");
     let simulator = Simulator::start(&[]);
     let output = std::process::Command::new("bash")

@@ -4,13 +4,16 @@ use std::io::{self, Write};
 
 use super::format::{FORMAT_VERSION, Header, Line};
 use crate::atom::{Atom, JournalEntry, Output};
+use crate::recording::keeper::Keeper;
+
+/// Lines reach the file at least this often (virtual µs), so that a crash loses little.
+const FLUSH_US: u64 = 1_000_000;
 
 /// Writes the lines of one trace.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     out: W,
-    /// Inputs and outputs that came before this time are on their way to the file (µs).
-    latest_us: u64,
+    flush_due_us: u64,
 }
 
 impl<W: Write> Writer<W> {
@@ -26,7 +29,7 @@ impl<W: Write> Writer<W> {
             start_us: atom.now_us(),
             options: atom.options().clone(),
         };
-        let mut writer = Self { out, latest_us: header.start_us };
+        let mut writer = Self { out, flush_due_us: 0 };
         writer.put(&header)?;
         Ok(writer)
     }
@@ -38,7 +41,8 @@ impl<W: Write> Writer<W> {
     pub fn reset(&mut self, atom: &mut Atom) -> io::Result<()> {
         atom.keep_journal();
         let options = Box::new(atom.options().clone());
-        self.line(&Line::Reset { start_us: atom.now_us(), options })
+        self.flush_due_us = 0;
+        self.put(&Line::Reset { start_us: atom.now_us(), options })
     }
 
     /// An input or event.
@@ -46,7 +50,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The writer's.
     pub fn entry(&mut self, entry: &JournalEntry) -> io::Result<()> {
-        self.line(&Line::from(entry.clone()))
+        self.put(&Line::from(entry.clone()))
     }
 
     /// An output.
@@ -54,7 +58,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The writer's.
     pub fn output(&mut self, output: &Output) -> io::Result<()> {
-        self.line(&Line::from(output))
+        self.put(&Line::from(output))
     }
 
     /// Ends the trace at a virtual time (µs) and gives the writer back.
@@ -62,26 +66,44 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The writer's.
     pub fn finish(mut self, t_us: u64) -> io::Result<W> {
-        self.line(&Line::End { t_us: t_us.max(self.latest_us) })?;
+        self.put(&Line::End { t_us })?;
         self.out.flush()?;
         Ok(self.out)
-    }
-
-    /// Brings all lines into the file.
-    ///
-    /// # Errors
-    /// The writer's.
-    pub fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-
-    fn line(&mut self, line: &Line) -> io::Result<()> {
-        self.latest_us = line.t_us();
-        self.put(line)
     }
 
     fn put(&mut self, value: &impl serde::Serialize) -> io::Result<()> {
         serde_json::to_writer(&mut self.out, value)?;
         self.out.write_all(b"\n")
+    }
+}
+
+impl<W: Write + Send + std::fmt::Debug> Keeper for Writer<W> {
+    fn name(&self) -> String {
+        "the trace".to_owned()
+    }
+
+    fn reset(&mut self, atom: &mut Atom) -> io::Result<()> {
+        Self::reset(self, atom)
+    }
+
+    fn entry(&mut self, entry: &JournalEntry) -> io::Result<()> {
+        Self::entry(self, entry)
+    }
+
+    fn output(&mut self, output: &Output) -> io::Result<()> {
+        Self::output(self, output)
+    }
+
+    fn look(&mut self, atom: &Atom) -> io::Result<()> {
+        if atom.now_us() < self.flush_due_us {
+            return Ok(());
+        }
+        self.flush_due_us = atom.now_us() + FLUSH_US;
+        self.out.flush()
+    }
+
+    fn end(&mut self, atom: &Atom) -> io::Result<()> {
+        self.put(&Line::End { t_us: atom.now_us() })?;
+        self.out.flush()
     }
 }

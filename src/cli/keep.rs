@@ -1,0 +1,50 @@
+//! Options that keep files of what an ATOM does: trace, recordings.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::exit::CommandError;
+use crate::atom::Atom;
+use crate::recording::{Keepers, RunFiles, trace};
+
+/// What to keep.
+#[derive(Debug, Args)]
+pub(crate) struct KeepArgs {
+    /// Keep every input and output with its virtual time in this file, for `atom-sim replay` and `atom-sim trace`.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Keep the telemetry of every run as a recording in this folder: run-001.csv, run-002.csv, …
+    #[arg(long, value_name = "FOLDER")]
+    record: Option<PathBuf>,
+}
+
+impl KeepArgs {
+    /// Opens the files for an ATOM that has had no input yet.
+    ///
+    /// # Errors
+    /// A file that cannot be made.
+    pub(crate) fn open(&self, atom: &mut Atom) -> Result<Keepers, CommandError> {
+        let mut keepers = Keepers::default();
+        if let Some(path) = &self.trace {
+            let file = File::create(path).map_err(|error| refuse("--trace", path, &error))?;
+            let writer = trace::Writer::begin(BufWriter::new(file), atom)
+                .map_err(|error| refuse("--trace", path, &error))?;
+            keepers.add(Box::new(writer), atom).map_err(|error| refuse("--trace", path, &error))?;
+        }
+        if let Some(path) = &self.record {
+            let files = RunFiles::new(path).map_err(|error| refuse("--record", path, &error))?;
+            keepers.add(Box::new(files), atom).map_err(|error| refuse("--record", path, &error))?;
+        }
+        Ok(keepers)
+    }
+}
+
+fn refuse(option: &str, path: &Path, error: &io::Error) -> CommandError {
+    CommandError::machine(format!(
+        "{option} {}: {error}; give it a place in a folder that exists and is writable",
+        path.display()
+    ))
+}

@@ -1,0 +1,97 @@
+//! What keeps files of a running ATOM: told every input, output and moment, it writes what it wants of them.
+
+use std::fmt::Debug;
+use std::io;
+
+use crate::atom::{Atom, JournalEntry, Output};
+
+/// Keeps one file, or several, of a running ATOM.
+pub trait Keeper: Debug + Send {
+    /// What it keeps, for messages.
+    fn name(&self) -> String;
+
+    /// The ATOM was made anew.
+    ///
+    /// # Errors
+    /// The file's.
+    fn reset(&mut self, atom: &mut Atom) -> io::Result<()>;
+
+    /// An input, or the start or end of a fault.
+    ///
+    /// # Errors
+    /// The file's.
+    fn entry(&mut self, entry: &JournalEntry) -> io::Result<()>;
+
+    /// An output.
+    ///
+    /// # Errors
+    /// The file's.
+    fn output(&mut self, output: &Output) -> io::Result<()>;
+
+    /// Time has moved on, or an input was taken.
+    ///
+    /// # Errors
+    /// The file's.
+    fn look(&mut self, atom: &Atom) -> io::Result<()>;
+
+    /// The session ends in order.
+    ///
+    /// # Errors
+    /// The file's.
+    fn end(&mut self, atom: &Atom) -> io::Result<()>;
+}
+
+/// All that keeps files of one ATOM. One that fails says so in the log and keeps nothing more; the ATOM runs on.
+#[derive(Debug, Default)]
+pub struct Keepers {
+    keepers: Vec<Box<dyn Keeper>>,
+}
+
+impl Keepers {
+    /// Keeps one more file of an ATOM that has had no input yet.
+    ///
+    /// # Errors
+    /// The file's.
+    pub fn add(&mut self, mut keeper: Box<dyn Keeper>, atom: &mut Atom) -> io::Result<()> {
+        atom.keep_journal();
+        keeper.look(atom)?;
+        self.keepers.push(keeper);
+        Ok(())
+    }
+
+    /// Tells what came in since the last call.
+    pub fn take_inputs(&mut self, atom: &mut Atom) {
+        if self.keepers.is_empty() {
+            return;
+        }
+        if !atom.keeps_journal() {
+            atom.keep_journal();
+            self.tell(|keeper| keeper.reset(atom));
+        }
+        while let Some(entry) = atom.poll_journal() {
+            self.tell(|keeper| keeper.entry(&entry));
+        }
+        self.tell(|keeper| keeper.look(atom));
+    }
+
+    /// Tells an output.
+    pub fn output(&mut self, output: &Output) {
+        self.tell(|keeper| keeper.output(output));
+    }
+
+    /// Ends every file.
+    pub fn end(&mut self, atom: &mut Atom) {
+        self.take_inputs(atom);
+        self.tell(|keeper| keeper.end(atom));
+    }
+
+    fn tell(&mut self, mut what: impl FnMut(&mut Box<dyn Keeper>) -> io::Result<()>) {
+        self.keepers.retain_mut(|keeper| match what(keeper) {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::error!("{} is kept no longer: {error}", keeper.name());
+                false
+            }
+        });
+    }
+}

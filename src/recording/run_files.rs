@@ -1,0 +1,99 @@
+//! Keeps a recording of every run whose telemetry goes out: one CSV each, in a folder.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+use firmware_core::platform::ClientId;
+use firmware_core::protocol::{Reply, codes};
+
+use super::csv_file::Writer;
+use super::keeper::Keeper;
+use super::row::Row;
+use crate::atom::{Atom, JournalEntry, Output};
+use crate::client::Collector;
+
+/// Writes `run-001.csv`, `run-002.csv`, … as runs end.
+#[derive(Debug)]
+pub struct RunFiles {
+    folder: PathBuf,
+    runs: u32,
+    collectors: BTreeMap<ClientId, Collector>,
+}
+
+impl RunFiles {
+    /// Recordings go into `folder`, which is made if it is not there.
+    ///
+    /// # Errors
+    /// The folder cannot be made.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        Ok(Self { folder: folder.to_owned(), runs: 0, collectors: BTreeMap::new() })
+    }
+
+    fn write(&mut self, collector: &Collector) -> io::Result<()> {
+        self.runs += 1;
+        let path = self.folder.join(format!("run-{:03}.csv", self.runs));
+        write_recording(&path, collector)?;
+        tracing::info!("recorded {} samples in {}", collector.len(), path.display());
+        Ok(())
+    }
+}
+
+/// Writes the telemetry of one run to a file.
+///
+/// # Errors
+/// The file's.
+pub fn write_recording(path: &Path, collector: &Collector) -> io::Result<()> {
+    let mut writer = Writer::new(BufWriter::new(File::create(path)?), collector.joints())?;
+    for sample in collector.samples() {
+        writer.write(&Row::from_sample(sample))?;
+    }
+    writer.finish().map(drop)
+}
+
+impl Keeper for RunFiles {
+    fn name(&self) -> String {
+        format!("the recordings in {}", self.folder.display())
+    }
+
+    fn reset(&mut self, _atom: &mut Atom) -> io::Result<()> {
+        self.collectors.clear();
+        Ok(())
+    }
+
+    fn entry(&mut self, _entry: &JournalEntry) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn output(&mut self, output: &Output) -> io::Result<()> {
+        let Output::Message { to, bytes, .. } = output else { return Ok(()) };
+        if ![Some(&codes::TELEM), Some(&codes::DONE)].contains(&bytes.first()) {
+            return Ok(());
+        }
+        match Reply::decode(bytes) {
+            Ok(Reply::Telemetry(packet)) => self.collectors.entry(*to).or_default().take(&packet),
+            Ok(Reply::Done(_)) => {
+                if let Some(collector) = self.collectors.remove(to) {
+                    self.write(&collector)?;
+                }
+            }
+            // A message that a fault has garbled is no telemetry.
+            Ok(_) | Err(_) => {}
+        }
+        Ok(())
+    }
+
+    fn look(&mut self, _atom: &Atom) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// A run that the end cuts off is recorded as far as it came.
+    fn end(&mut self, _atom: &Atom) -> io::Result<()> {
+        for collector in std::mem::take(&mut self.collectors).values() {
+            self.write(collector)?;
+        }
+        Ok(())
+    }
+}
