@@ -316,6 +316,7 @@ impl Hardware {
         self.line.set_faults(t_us, self.faults.line());
         self.imu.faults = self.faults.imu();
         self.load.payload_g = self.faults.payload_g();
+        self.plant.set_payload(t_us, self.load.payload_g);
         self.brown_out_v = self.faults.brown_out_v();
         let slips = self.faults.slips_above_percent();
         let slip_changed = slips != self.slips_above_percent;

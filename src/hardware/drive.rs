@@ -16,6 +16,9 @@ pub(crate) struct Drive {
     pub(crate) speed_cap_dps: f64,
     /// Largest torque (%).
     pub(crate) torque_percent: f64,
+    /// The servo accelerates and brakes its own motion by [`Self::accel_dps2`]; otherwise its goal is where it
+    /// wants to be at once.
+    pub(crate) ramps: bool,
     /// Acceleration of the servo's own motion (°/s²).
     pub(crate) accel_dps2: f64,
     /// Gains P, D, I.
@@ -41,6 +44,8 @@ pub(crate) struct World {
     pub(crate) slips_above_percent: Option<f64>,
     /// Where the joint stops below, once the object has slipped (°).
     pub(crate) low_without_object_deg: f64,
+    /// Mass of the object at the lower wall (g).
+    pub(crate) object_g: f64,
     /// The joint does not move at all.
     pub(crate) frozen: bool,
     /// A force from outside (% of full load, positive toward positive angles).

@@ -17,8 +17,8 @@
 //! | [`register_table`], `registers` | registers as data; as one servo's memory |
 //! | `servo` | one servo: from registers to a drive, from motion to registers |
 //! | `drive` | what moves a joint |
-//! | `plant`, `plant_lag` | what the drives move: the models |
-//! | `load` | what the servos bear |
+//! | `plant`, `plant_lag`, `plant_measured`, `measured_table` | what the drives move: the models |
+//! | `load`, `gravity`, `heat` | what the servos bear; how they get warm |
 //! | [`gripper`] | fingers and objects |
 //! | `chain`, `space` | where links are and how they move |
 //! | `imu` | the motion sensor |
@@ -32,18 +32,24 @@ mod drive;
 mod fault;
 #[cfg(test)]
 mod fault_tests;
+mod gravity;
 pub mod gripper;
 #[cfg(test)]
 mod gripper_tests;
 mod hands;
+mod heat;
 mod imu;
 mod line;
 mod load;
+mod measured_table;
+#[cfg(test)]
+mod measured_tests;
 mod noise;
 mod options;
 mod packet;
 mod plant;
 mod plant_lag;
+mod plant_measured;
 pub mod register_table;
 mod registers;
 mod requests;

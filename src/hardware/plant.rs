@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use firmware_core::joints::JOINTS;
+use firmware_core::joints::{J7, JOINTS};
 
 use super::drive::{Drive, Motion};
 use super::plant_lag::LagJoint;
+use super::plant_measured::MeasuredArm;
 
 /// Which model moves the joints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -13,6 +14,8 @@ pub enum PlantKind {
     /// Each joint follows its goal with a lag of 0.12 s, at most 90 °/s.
     #[default]
     Lag,
+    /// What the lab measured on its arm: loops, friction, sticking, sag under gravity, play, encoder error.
+    Measured,
 }
 
 impl PlantKind {
@@ -20,6 +23,7 @@ impl PlantKind {
     pub fn lost_sync_write(self) -> f64 {
         match self {
             Self::Lag => 0.0,
+            Self::Measured => 0.1,
         }
     }
 }
@@ -29,6 +33,8 @@ impl PlantKind {
 pub(crate) enum Plant {
     /// See [`PlantKind::Lag`].
     Lag(Box<[LagJoint; JOINTS]>),
+    /// See [`PlantKind::Measured`].
+    Measured(Box<MeasuredArm>),
 }
 
 impl Plant {
@@ -38,6 +44,7 @@ impl Plant {
             PlantKind::Lag => Self::Lag(Box::new(core::array::from_fn(|joint| {
                 LagJoint::new(pose_deg[joint], drives[joint])
             }))),
+            PlantKind::Measured => Self::Measured(Box::new(MeasuredArm::new(pose_deg, drives))),
         }
     }
 
@@ -45,6 +52,7 @@ impl Plant {
     pub(crate) fn encoder(&self, joint: usize, t_us: u64) -> Motion {
         match self {
             Self::Lag(joints) => joints[joint].motion(t_us),
+            Self::Measured(arm) => arm.encoder(joint, t_us),
         }
     }
 
@@ -52,6 +60,7 @@ impl Plant {
     pub(crate) fn link(&self, joint: usize, t_us: u64) -> Motion {
         match self {
             Self::Lag(joints) => joints[joint].motion(t_us),
+            Self::Measured(arm) => arm.link(joint, t_us),
         }
     }
 
@@ -59,6 +68,7 @@ impl Plant {
     pub(crate) fn temperature_c(&self, joint: usize, t_us: u64) -> f64 {
         match self {
             Self::Lag(joints) => joints[joint].temperature_c(t_us),
+            Self::Measured(arm) => arm.temperature_c(joint, t_us),
         }
     }
 
@@ -66,6 +76,7 @@ impl Plant {
     pub(crate) fn push_percent(&self, joint: usize, t_us: u64) -> f64 {
         match self {
             Self::Lag(joints) => joints[joint].push_percent(t_us),
+            Self::Measured(arm) => arm.push_percent(joint, t_us),
         }
     }
 
@@ -73,6 +84,7 @@ impl Plant {
     pub(crate) fn overloaded_for_us(&self, joint: usize, t_us: u64) -> u64 {
         match self {
             Self::Lag(joints) => joints[joint].overloaded_for_us(t_us),
+            Self::Measured(arm) => arm.overloaded_for_us(joint, t_us),
         }
     }
 
@@ -80,13 +92,58 @@ impl Plant {
     pub(crate) fn set_overload(&mut self, joint: usize, percent: f64) {
         match self {
             Self::Lag(joints) => joints[joint].set_overload(percent),
+            Self::Measured(arm) => arm.set_overload(joint, percent),
         }
     }
 
-    /// When the object between the fingers slips away (µs), if it does before the next order.
-    pub(crate) fn slips_at_us(&self, joint: usize) -> Option<u64> {
+    /// The object between the fingers has slipped away by `t_us`, and nobody has taken note of it.
+    pub(crate) fn slipped_by(&self, t_us: u64) -> bool {
         match self {
-            Self::Lag(joints) => joints[joint].slips_at_us(),
+            Self::Lag(joints) => joints[J7].slips_at_us().is_some_and(|slip_us| slip_us <= t_us),
+            Self::Measured(arm) => arm.slipped_by(t_us),
+        }
+    }
+
+    /// Somebody has taken note of the slip, and orders J7 anew.
+    pub(crate) fn forget_slip(&mut self) {
+        match self {
+            Self::Lag(_) => {}
+            Self::Measured(arm) => arm.forget_slip(),
+        }
+    }
+
+    /// Time has come to `t_us`: what is integrated is integrated so far.
+    pub(crate) fn advance(&mut self, t_us: u64) {
+        match self {
+            Self::Lag(_) => {}
+            Self::Measured(arm) => arm.advance(t_us),
+        }
+    }
+
+    /// PWM duty of `joint` at `t_us` (%), if the model has one.
+    pub(crate) fn duty_percent(&self, joint: usize, t_us: u64) -> Option<f64> {
+        match self {
+            Self::Lag(_) => None,
+            Self::Measured(arm) => Some(arm.duty_percent(joint, t_us)),
+        }
+    }
+
+    /// Vibration of the hand at `t_us` (g, RMS of each axis).
+    pub(crate) fn vibration_g(&self, t_us: u64) -> f64 {
+        match self {
+            Self::Lag(_) => 0.0,
+            Self::Measured(arm) => arm.vibration_g(t_us),
+        }
+    }
+
+    /// Sets the mass at the tool point (g) from `t_us` on.
+    pub(crate) fn set_payload(&mut self, t_us: u64, grams: f64) {
+        match self {
+            Self::Lag(_) => {}
+            Self::Measured(arm) => {
+                arm.advance(t_us);
+                arm.set_payload(grams);
+            }
         }
     }
 
@@ -94,6 +151,7 @@ impl Plant {
     pub(crate) fn order(&mut self, joint: usize, t_us: u64, drive: &Drive) {
         match self {
             Self::Lag(joints) => joints[joint].order(t_us, drive),
+            Self::Measured(arm) => arm.order(joint, t_us, drive),
         }
     }
 
@@ -101,6 +159,7 @@ impl Plant {
     pub(crate) fn put(&mut self, joint: usize, t_us: u64, deg: f64) {
         match self {
             Self::Lag(joints) => joints[joint].put(t_us, deg),
+            Self::Measured(arm) => arm.put(joint, t_us, deg),
         }
     }
 }

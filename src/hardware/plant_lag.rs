@@ -5,6 +5,7 @@
 //! looks changes anything.
 
 use super::drive::{Drive, Motion, WALL_STIFFNESS_PERCENT_DEG, seconds};
+use super::heat::{AMBIENT_C, FULL_HEAT_DPS, MOTION_HEAT_C, push_heat_c, relax};
 
 /// Time constant of the lag (s).
 const LAG_S: f64 = 0.12;
@@ -14,19 +15,6 @@ const TOP_SPEED_DPS: f64 = 90.0;
 const SETTLED_LAGS: f64 = 10.0;
 /// Pieces that are kept, so that a time shortly before the last order can still be looked at.
 const HISTORY: usize = 8;
-
-/// Temperature at rest (°C).
-pub(crate) const AMBIENT_C: f64 = 25.0;
-/// What motion adds at 60 °/s and above (°C).
-const MOTION_HEAT_C: f64 = 10.0;
-/// Speed at which motion heats fully (°/s).
-const FULL_HEAT_DPS: f64 = 60.0;
-/// What a steady push adds at full load (°C): 45 °C after one minute, 53 °C after two.
-const PUSH_HEAT_C: f64 = 32.0;
-/// No servo gets hotter than this by itself (°C).
-pub(crate) const HOTTEST_C: f64 = AMBIENT_C + MOTION_HEAT_C + PUSH_HEAT_C;
-/// Time constant of the temperature (s).
-const HEAT_S: f64 = 60.0;
 
 /// The motion of one joint from one order to the next.
 #[derive(Debug, Clone, Copy)]
@@ -119,8 +107,7 @@ impl Piece {
             celsius = relax(celsius, AMBIENT_C + MOTION_HEAT_C * mean_heat, moving_s);
         }
         if s > moving_s {
-            let push = self.push_percent * 0.01;
-            celsius = relax(celsius, AMBIENT_C + PUSH_HEAT_C * push * push, s - moving_s);
+            celsius = relax(celsius, AMBIENT_C + push_heat_c(self.push_percent), s - moving_s);
         }
         celsius
     }
@@ -138,14 +125,6 @@ impl Piece {
         let fast_deg = (self.motion_after(fast_s).deg - self.from_deg).abs();
         (fast_s + (way_deg - fast_deg) / FULL_HEAT_DPS) / s
     }
-}
-
-/// A temperature on its way to `end_c` after `s` seconds.
-fn relax(start_c: f64, end_c: f64, s: f64) -> f64 {
-    let x = s * (1.0 / HEAT_S);
-    // Four terms are exact to 1e-11 for the 2 ms between two orders, and cost less than the function.
-    let left = if x < 0.01 { 1.0 - x * (1.0 - x * (0.5 - x * (1.0 / 6.0))) } else { libm::exp(-x) };
-    end_c + (start_c - end_c) * left
 }
 
 /// One joint of the plant.
@@ -328,6 +307,7 @@ mod tests {
             goal_deg,
             speed_cap_dps,
             torque_percent: 100.0,
+            ramps: false,
             accel_dps2: 0.0,
             gains_pdi: [0.0; 3],
             starting_force_percent: 0.0,
@@ -338,6 +318,7 @@ mod tests {
                 low_stiffness_percent_deg: 10.0,
                 slips_above_percent: None,
                 low_without_object_deg: -170.0,
+                object_g: 0.0,
                 frozen: false,
                 push_percent: 0.0,
                 friction_percent: 0.0,

@@ -27,7 +27,6 @@ const GOAL_POSITION_HIGH: usize = GOAL_POSITION + 1;
 const GOAL_SPEED: usize = address::GOAL_SPEED as usize;
 const LOCK: usize = address::EEPROM_LOCK as usize;
 const MOVING_THRESHOLD: usize = 80;
-const MAX_VELOCITY: usize = 84;
 const MAX_ACCELERATION: usize = 85;
 /// The first and the last register that the servo measures.
 const PRESENT: usize = address::PRESENT as usize;
@@ -309,9 +308,9 @@ impl Registers {
         }
     }
 
-    /// Highest speed of the servo's own motion (50 steps/s).
-    pub(crate) fn max_velocity_x50(&self) -> u8 {
-        self.values[MAX_VELOCITY]
+    /// The servo accelerates and brakes its own motion: register 41 is not 0.
+    pub(crate) fn ramps(&self) -> bool {
+        self.values[ACCELERATION] != 0
     }
 
     /// Speed above which the servo calls itself moving (50 steps/s).

@@ -2,8 +2,8 @@
 
 use firmware_core::joints::JOINTS;
 
+use super::heat::{AMBIENT_C, HOTTEST_C};
 use super::packet::{BROADCAST, Found, Instruction, REPLY_DATA_BYTES, Request, find};
-use super::plant_lag::{AMBIENT_C, HOTTEST_C};
 use super::registers::Present;
 use super::rig::Hardware;
 use super::servo::Servo;
@@ -26,7 +26,6 @@ impl Hardware {
     pub fn transmit(&mut self, start_us: u64, bytes: &[u8]) -> u64 {
         let end_us = start_us + bytes.len() as u64 * BYTE_US;
         self.counters.bytes_sent += bytes.len() as u64;
-        self.note_slip(start_us);
         self.line.talk(end_us, &mut self.wire);
         if self.line.is_disturbed() || self.wire.is_busy(start_us, end_us) {
             self.take_disturbed(start_us, bytes);
@@ -92,6 +91,8 @@ impl Hardware {
     }
 
     fn handle(&mut self, request: &Request<'_>, start_us: u64, end_us: u64) {
+        self.plant.advance(end_us);
+        self.note_slip(end_us);
         match (request.instruction, request.params) {
             (Instruction::SyncRead, &[address, length, ref ids @ ..]) if request.id == BROADCAST => {
                 self.sync_read(end_us, address, usize::from(length), ids);
@@ -241,6 +242,7 @@ impl Hardware {
             return None;
         }
         let start_us = t_us + REPLY_GAP_US + servo.delay_us();
+        self.plant.advance(start_us);
         let status = self.check_health(joint, start_us);
         let present = self.present(joint, start_us, status, address, length);
         let Self { servos, reply, .. } = self;

@@ -184,8 +184,9 @@ impl Hardware {
 
     /// Takes note of an object that has slipped away by `t_us`.
     pub(crate) fn note_slip(&mut self, t_us: u64) {
-        if self.plant.slips_at_us(J7).is_some_and(|slip_us| slip_us <= t_us) {
+        if self.object.is_some() && self.plant.slipped_by(t_us) {
             self.object = None;
+            self.plant.forget_slip();
             self.renew(J7, t_us);
         }
     }
@@ -219,7 +220,7 @@ impl Hardware {
         let number = now_us / PERIOD_US;
         let t_us = (number * PERIOD_US).saturating_sub(FILTER_DELAY_US);
         let joints: [_; JOINTS_BEFORE] = core::array::from_fn(|joint| self.plant.link(joint, t_us));
-        self.imu.sample(number, &joints, 0.0)
+        self.imu.sample(number, &joints, self.plant.vibration_g(t_us))
     }
 }
 
@@ -239,6 +240,7 @@ fn world(joint: usize, faults: &JointFaults, object: Option<&Object>) -> World {
         low_stiffness_percent_deg: super::drive::WALL_STIFFNESS_PERCENT_DEG,
         slips_above_percent: None,
         low_without_object_deg: free_low_deg,
+        object_g: 0.0,
         frozen: faults.stuck,
         push_percent: faults.push_percent,
         friction_percent: faults.friction_percent,
@@ -249,6 +251,7 @@ fn world(joint: usize, faults: &JointFaults, object: Option<&Object>) -> World {
             world.low_deg = contact_deg;
             world.low_stiffness_percent_deg = object.stiffness_percent_deg;
             world.slips_above_percent = object.slips_above_percent;
+            world.object_g = object.mass_g;
         }
     }
     world

@@ -97,8 +97,7 @@ impl Hardware {
 
     /// The object between the fingers at `t_us`.
     pub fn object(&self, t_us: u64) -> Option<ObjectTruth> {
-        let object =
-            self.object.filter(|_| self.plant.slips_at_us(J7).is_none_or(|slip_us| slip_us > t_us))?;
+        let object = self.object.filter(|_| !self.plant.slipped_by(t_us))?;
         let squeeze_percent = self.plant.push_percent(J7, t_us);
         let touched = self.plant.encoder(J7, t_us).deg <= object.size.contact_deg() + 1e-9;
         Some(ObjectTruth { object, touched, squeeze_percent })
