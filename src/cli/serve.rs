@@ -9,9 +9,9 @@ use super::exit::CommandError;
 use super::keep::KeepArgs;
 use super::logging::{self, LogLevel};
 use super::ready::{self, ReadyFile};
-use super::values::{Pose, parse_angle, parse_level, parse_pose, parse_speed, parse_target};
+use super::values::{Pose, parse_angle, parse_level, parse_plant, parse_pose, parse_speed, parse_target};
 use crate::atom::{ApiLevel, Atom, Options};
-use crate::hardware::{HardwareError, HardwareOptions, Object, ObjectSize};
+use crate::hardware::{HardwareError, HardwareOptions, Object, ObjectSize, PlantKind};
 use crate::recording::Keepers;
 use crate::server::api::Access;
 use crate::server::{self, Server, ServerOptions, Speed};
@@ -40,6 +40,10 @@ pub(crate) struct ServeArgs {
     /// An object between the fingers stops J7 at this angle when it closes (−51.5…0).
     #[arg(long, value_name = "DEG", value_parser = parse_angle, allow_negative_numbers = true, conflicts_with = "no_gripper")]
     object: Option<f64>,
+    /// What moves the joints: `lag` (each follows its goal 0.12 s later) or `measured` (as the lab measured its arm:
+    /// sag, friction, play, vibration).
+    #[arg(long, value_name = "PLANT", value_parser = parse_plant, default_value = "lag")]
+    plant: PlantKind,
     /// Joint angles at power-up: `zero` (singular: no end-effector JOG from it), `ready` (0,0,-90,0,0,0), or
     /// J1,…,J6[,J7] in degrees.
     #[arg(long, value_name = "POSE", value_parser = parse_pose, default_value = "zero", allow_hyphen_values = true)]
@@ -138,6 +142,7 @@ fn atom_options(args: &ServeArgs) -> Options {
             gripper: !args.no_gripper,
             object: args.object.map(|deg| Object::of(ObjectSize::AngleDeg(deg))),
             pose_deg: args.pose.0,
+            plant: args.plant,
             ..HardwareOptions::default()
         },
         level: args.api,

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use firmware_core::joints::{ARM_JOINTS, JOINTS};
 use firmware_core::protocol::ApiLevel;
 
+use crate::hardware::PlantKind;
 use crate::server::Speed;
 
 /// Where J7 starts unless the pose says otherwise (°).
@@ -68,6 +69,15 @@ pub(crate) fn parse_level(text: &str) -> Result<ApiLevel, String> {
     })
 }
 
+/// Reads the name of a plant.
+pub(crate) fn parse_plant(text: &str) -> Result<PlantKind, String> {
+    match text {
+        "lag" => Ok(PlantKind::Lag),
+        "measured" => Ok(PlantKind::Measured),
+        _ => Err("expected lag or measured".to_owned()),
+    }
+}
+
 /// Reads an angle (°).
 pub(crate) fn parse_angle(text: &str) -> Result<f64, String> {
     parse_finite(text).ok_or_else(|| "expected an angle in degrees, such as -30".to_owned())
@@ -121,6 +131,13 @@ mod tests {
         assert_eq!(parse_level("4.1"), Ok(ApiLevel::V4_1));
         assert_eq!(parse_level("5.1"), Ok(ApiLevel::V5_1));
         assert_eq!(parse_level("4.3"), Err("expected one of 4.1, 4.2, 4.4, 4.6, 5.0, 5.1".to_owned()));
+    }
+
+    #[test]
+    fn a_plant_is_lag_or_measured() {
+        assert_eq!(parse_plant("lag"), Ok(PlantKind::Lag));
+        assert_eq!(parse_plant("measured"), Ok(PlantKind::Measured));
+        assert_eq!(parse_plant("Lag"), Err("expected lag or measured".to_owned()));
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl ActiveFaults {
                     ServoFault::Limp => sum.limp = true,
                     ServoFault::EncoderOffset(deg) => sum.encoder_offset_deg += deg,
                     ServoFault::Overload => sum.overload = true,
-                    ServoFault::OverTemperature(celsius) => sum.celsius = hotter(sum.celsius, celsius),
+                    ServoFault::OverTemperature(celsius) => sum.heat_to(celsius),
                     ServoFault::WrongModel(model) => sum.model = Some(model),
                     ServoFault::Stuck
                     | ServoFault::Blocked(_)
@@ -59,7 +59,7 @@ impl ActiveFaults {
                     | ServoFault::Reset => {}
                 },
                 HardwareFault::Gripper(GripperFault::Hot(celsius)) if joint == J7 => {
-                    sum.celsius = hotter(sum.celsius, celsius);
+                    sum.heat_to(celsius);
                 }
                 HardwareFault::Servo { .. }
                 | HardwareFault::Bus(_)
@@ -184,8 +184,11 @@ impl ActiveFaults {
     }
 }
 
-fn hotter(one: Option<f64>, other: f64) -> Option<f64> {
-    Some(one.map_or(other, |one| one.max(other)))
+impl ServoFaults {
+    /// Of several temperatures the highest counts.
+    fn heat_to(&mut self, celsius: f64) {
+        self.celsius = self.celsius.into_iter().chain([celsius]).reduce(f64::max);
+    }
 }
 
 impl PowerFault {

@@ -78,7 +78,7 @@ struct Past {
 #[derive(Debug, Clone)]
 pub(crate) struct MeasuredArm {
     state: State,
-    past: [Past; HISTORY],
+    past: Vec<Past>,
 }
 
 impl Joint {
@@ -281,7 +281,7 @@ impl MeasuredArm {
             payload_g: 0.0,
             slipped_us: None,
         };
-        Self { past: [state.past(); HISTORY], state }
+        Self { past: vec![state.past(); HISTORY], state }
     }
 
     /// Integrates up to the first grid point at or after `t_us`.

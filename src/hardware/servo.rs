@@ -54,6 +54,7 @@ struct Kept {
 
 /// One servo.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, not one state")]
 pub(crate) struct Servo {
     joint: usize,
     sign: f64,

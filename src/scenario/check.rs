@@ -10,11 +10,11 @@ use super::action;
 use super::check_condition;
 use super::error::{FileError, Source};
 use super::fault_entry::FaultEntry;
-use super::format::{Arm, Client, Expect, File, Step, TransportName, WifiName};
+use super::format::{Arm, Client, Expect, File, Plant, Step, TransportName, WifiName};
 use super::plan::{Begin, ClientPlan, ExpectPlan, Scenario, StepPlan, Window};
 use crate::atom::fault::{self, Scope};
 use crate::atom::{ClientId, CpuModel, Options, Transport};
-use crate::hardware::{HardwareOptions, Object, ObjectSize};
+use crate::hardware::{HardwareOptions, Object, ObjectSize, PlantKind};
 use crate::link::Profile;
 
 /// Longest scenario (s, virtual).
@@ -156,6 +156,10 @@ fn arm_options(arm: &Arm, seed: u64) -> Options {
             pose_deg,
             gripper: arm.gripper.unwrap_or(true),
             object: arm.object_deg.map(|deg| Object::of(ObjectSize::AngleDeg(deg))),
+            plant: match arm.plant {
+                Some(Plant::Measured) => PlantKind::Measured,
+                Some(Plant::Lag) | None => PlantKind::Lag,
+            },
             ..HardwareOptions::default()
         },
         plan_bytes_max: arm.plan_bytes_max.unwrap_or(default.plan_bytes_max),
