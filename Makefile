@@ -9,7 +9,7 @@ PYTHON ?= python3
 # Only apt-get below needs it; CI containers run as root without sudo.
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: run build test test-browser browser check-format lint licences unit doc tools bench clean test-xtensa
+.PHONY: run build test test-browser browser check-format lint licences unit doc tools bench bench-serving clean test-xtensa
 
 run:
 	$(CARGO) run --release --locked --bin atom-sim -- $(ARGS)
@@ -59,7 +59,10 @@ browser:
 test-xtensa:
 	$(PYTHON) firmware/proof/prove.py
 
-bench: build
+bench: bench-serving
+	$(CARGO) bench --workspace --locked
+
+bench-serving: build
 	$(PYTHON) tools/serving_figures.py target/release/atom-sim
 
 clean:
