@@ -302,3 +302,24 @@ fn while_booting_only_questions_are_answered() {
     assert_eq!(bench.atom.state(), State::Holding);
     assert!(replies_to(client, &bench.outputs).len() > 10);
 }
+
+#[test]
+fn sixty_four_clients_that_ask_for_the_state_at_once_are_all_answered() {
+    let mut bench = Bench::new(&Options::default());
+    let clients: Vec<ClientId> =
+        (0..64).map(|k| if k % 2 == 0 { bench.udp() } else { bench.web() }).collect();
+    for moving in [false, true] {
+        if moving {
+            bench.ask_ms(clients[0], &build::move_to(&[20.0; 6], 0), 100);
+        }
+        for client in &clients {
+            bench.send(*client, &[codes::STATE]);
+        }
+        let outputs = bench.run_ms(60);
+        for client in &clients {
+            let states =
+                replies_to(*client, &outputs).iter().filter(|reply| matches!(reply, Reply::State(_))).count();
+            assert_eq!(states, 1, "moving: {moving}");
+        }
+    }
+}

@@ -7,8 +7,11 @@ use crate::platform::{ClientId, ControlPort};
 use crate::protocol::layout::Layout;
 use crate::protocol::stream::Joints;
 use crate::protocol::{ApiLevel, codes, reply};
-use crate::shared::{Mailbox, Posted, REPLY_BYTES, State};
+use crate::shared::{Mailbox, OUTBOX_CAPACITY, Posted, REPLY_BYTES, State};
 use heapless::Vec;
+
+/// Room in the outbox that STATE replies leave to the others: a request's reply, a run's ACK and DONE.
+const OUTBOX_KEPT_FREE: usize = 4;
 
 /// The surroundings of one control step.
 pub(super) struct Context<'a, P, M> {
@@ -89,9 +92,13 @@ impl<P: ControlPort, M: Mailbox> Context<'_, P, M> {
         }
     }
 
-    /// Answers every waiting STATE request from the last reading.
+    /// Answers the waiting STATE requests from the last reading, as far as the outbox keeps room for the
+    /// replies of runs; the others wait until the network side has emptied it.
     pub(super) fn answer_state_requests(&mut self, arm: &Arm) {
-        while let Some(client) = self.mailbox.with(|shared| shared.state_requests.pop_front()) {
+        while let Some(client) = self.mailbox.with(|shared| {
+            let room = shared.outbox.len() + OUTBOX_KEPT_FREE < OUTBOX_CAPACITY;
+            if room { shared.state_requests.pop_front() } else { None }
+        }) {
             let imu = self.bus.port.imu().unwrap_or_default();
             let message = Joints { n: arm.n() as u8, joints: arm.state, imu }.encode(self.level);
             self.post(client, message, false);

@@ -64,6 +64,8 @@ impl Network {
             self.observe(shared, now_us);
             self.leds.show(shown_state(shared, now_us), shared.view.at(now_us), now_us);
             self.send_replies(shared, now_us, port);
+            // The outbox has room again for those who could not be answered.
+            shared.doorbell |= !shared.state_requests.is_empty();
             packets::send_due(shared, now_us, port);
             self.subscriptions.expire(now_us);
             self.send_streams(shared, now_us, port);
