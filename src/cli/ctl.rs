@@ -38,6 +38,8 @@ pub(crate) struct CtlArgs {
 
 #[derive(Debug, Subcommand)]
 enum CtlCommand {
+    /// Whether the simulation answers.
+    Health,
     /// What really is, beside the protocol.
     Truth,
     /// Virtual time, its speed and who paused it.
@@ -139,6 +141,7 @@ enum CtlCommand {
 pub(crate) fn run(args: &CtlArgs) -> Result<(), CommandError> {
     let client = Client::new(args);
     match &args.command {
+        CtlCommand::Health => client.get("health"),
         CtlCommand::Truth => client.get("truth"),
         CtlCommand::Clock => client.get("clock"),
         CtlCommand::Faults => client.get("faults"),

@@ -14,6 +14,7 @@ use crate::atom::{ApiLevel, Atom, Options};
 use crate::hardware::{HardwareError, HardwareOptions, Object, ObjectSize, PlantKind};
 use crate::recording::Keepers;
 use crate::server::api::Access;
+use crate::server::mdns::{Announcement, MdnsError};
 use crate::server::{self, Server, ServerOptions, Speed};
 
 /// Ports between one instance and the next.
@@ -72,6 +73,9 @@ pub(crate) struct ServeArgs {
     /// Send the status log as UDP datagrams to this address too (the robot broadcasts on port 5005).
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = parse_target)]
     status_log: Option<SocketAddr>,
+    /// Answer for NAME.local on the local network (mDNS); `mycobot` when NAME is left out.
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "mycobot")]
+    mdns: Option<String>,
     /// Write the ready line to this file once clients can connect; the file is removed at the end.
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
@@ -109,20 +113,35 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), CommandError> {
         .enable_all()
         .build()
         .map_err(|error| CommandError::machine(format!("cannot start serving: {error}")))?;
-    runtime.block_on(serve(&options, atom, keepers, ready_file.as_ref()))
+    let mdns = args.mdns.as_deref();
+    runtime.block_on(serve(&options, atom, keepers, mdns, ready_file.as_ref()))
 }
 
 async fn serve(
     options: &ServerOptions,
     atom: Atom,
     keepers: Keepers,
+    mdns: Option<&str>,
     ready_file: Option<&ReadyFile>,
 ) -> Result<(), CommandError> {
     // Signals first: from the ready line on, they stop the server in order.
     let stop = stop_signal()?;
     let server = Server::bind(options, atom, keepers).map_err(CommandError::machine)?;
+    let address = server.endpoints().http;
+    // Its name is answered for as long as it serves.
+    let _announcement =
+        mdns.map(|name| Announcement::start(name, address)).transpose().map_err(refuse_name)?;
     ready::announce(server.endpoints(), ready_file)?;
     server.run(stop).await.map_err(CommandError::failed)
+}
+
+fn refuse_name(error: MdnsError) -> CommandError {
+    match error {
+        MdnsError::Name { .. } | MdnsError::Loopback { .. } => {
+            CommandError::bad_input(format!("--mdns: {error}"))
+        }
+        MdnsError::Network { .. } => CommandError::machine(error),
+    }
 }
 
 fn refuse_recording(args: &ServeArgs) -> Result<(), CommandError> {

@@ -18,12 +18,14 @@
 //! | `http` | the paths: `/ws`, and the command API beside it |
 //! | `websocket` | one WebSocket connection |
 //! | `udp` | the UDP reader |
+//! | [`mdns`] | its name on the local network |
 
 pub mod api;
 mod clients;
 mod http;
 mod inputs;
 mod listen;
+pub mod mdns;
 mod options;
 mod pacer;
 mod simulation;

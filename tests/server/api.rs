@@ -438,6 +438,7 @@ fn ctl_speaks_the_api() {
         let reply: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
         (output.status.code(), reply, String::from_utf8_lossy(&output.stderr).into_owned())
     };
+    assert_eq!(ctl(&["health"]).1["status"], "ok");
     let (code, truth, _) = ctl(&["truth"]);
     assert_eq!((code, &truth["state"]), (Some(0), &json!("holding")));
     let (code, fault, error) = ctl(&["fault", "wifi.latency", "ms=3", "for_s=0.25", "after_s=1"]);

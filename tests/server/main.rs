@@ -6,6 +6,7 @@ mod clients;
 mod examples;
 mod hostile;
 mod many;
+mod mdns;
 mod process;
 mod simulator;
 mod transports;
