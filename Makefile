@@ -2,6 +2,8 @@
 # make test   everything CI checks: formatting, lints, licences, tests, documentation
 # make test-browser  the Playwright example in Debian's Chromium (part of make test)
 # make test-xtensa  the core on the ESP32's instruction set: installs a toolchain, see firmware/README.md
+# make static, make static-aarch64  binaries without dependencies, see docs/packaging.md
+# make test-aarch64  the Raspberry Pi build under emulation gives the same bytes: installs a cross compiler
 # make bench  the figures of docs/performance.md on this machine
 
 CARGO ?= cargo
@@ -9,7 +11,7 @@ PYTHON ?= python3
 # Only apt-get below needs it; CI containers run as root without sudo.
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: run build test test-browser browser check-format lint licences unit doc tools bench bench-serving clean test-xtensa
+.PHONY: static static-aarch64 aarch64-tools test-aarch64 run build test test-browser browser check-format lint licences unit doc tools bench bench-serving clean test-xtensa
 
 run:
 	$(CARGO) run --release --locked --bin atom-sim -- $(ARGS)
@@ -58,6 +60,28 @@ browser:
 # On its own: needs Debian's Xtensa toolchain (installed if absent) and takes minutes.
 test-xtensa:
 	$(PYTHON) firmware/proof/prove.py
+
+# The C library goes into the binary.
+STATIC_FLAGS := -C target-feature=+crt-static
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+
+static:
+	RUSTFLAGS="$(STATIC_FLAGS)" $(CARGO) build --release --locked --bin atom-sim --target $(HOST) --target-dir target/static
+
+# Debian's Rust, not rustup's: it comes with a standard library for aarch64.
+static-aarch64: aarch64-tools
+	PATH=/usr/bin:/bin RUSTFLAGS="$(STATIC_FLAGS)" CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+		cargo build --release --locked --bin atom-sim --target aarch64-unknown-linux-gnu --target-dir target/static
+
+aarch64-tools:
+	@command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null && test -x /usr/bin/cargo \
+		&& dpkg -s libstd-rust-web-dev:arm64 >/dev/null 2>&1 \
+		|| { $(SUDO) dpkg --add-architecture arm64 && $(SUDO) apt-get update -q && $(SUDO) apt-get install -qy --no-install-recommends \
+			rustc-web cargo-web libstd-rust-web-dev:arm64 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user; } \
+		|| { echo "make test-aarch64 needs Debian's rustc-web, gcc-aarch64-linux-gnu and qemu-user: install them" >&2; exit 1; }
+
+test-aarch64: build static-aarch64
+	$(PYTHON) tools/compare_aarch64.py target/release/atom-sim qemu-aarch64 target/static/aarch64-unknown-linux-gnu/release/atom-sim
 
 bench: bench-serving
 	$(CARGO) bench --workspace --locked
