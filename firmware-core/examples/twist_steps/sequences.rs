@@ -1,9 +1,4 @@
-//! Runs every step of recorded sequences of the end-effector JOG, as often as asked: something to count instructions of.
-//!
-//! `twist_steps PASSES FILE…` reads the files once and passes over them PASSES times, each sequence from its first
-//! state on. It prints the steps of one pass and a sum of the joint goals, which keeps the work from being optimised
-//! away and shows that two builds did the same. Two runs that differ in PASSES alone differ by the passes alone:
-//! `benches/instructions.sh` uses that.
+//! Recorded sequences of the end-effector JOG, read from their files and run again.
 
 use std::error::Error;
 use std::fs;
@@ -14,14 +9,15 @@ use firmware_core::motion::joint::JointMotion;
 use firmware_core::motion::twist::{TwistCommand, TwistController};
 
 /// One row of a file.
-struct Step {
+pub(crate) struct Step {
     /// The state, in the row before the first step of a sequence.
     start: Option<(JointMotion, Tcp)>,
     command: TwistCommand,
     dt_s: f32,
 }
 
-fn read(path: &str) -> Result<Vec<Step>, Box<dyn Error>> {
+/// Reads a file.
+pub(crate) fn read(path: &str) -> Result<Vec<Step>, Box<dyn Error>> {
     let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     let mut lines = text.lines();
     let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
@@ -54,33 +50,35 @@ fn read(path: &str) -> Result<Vec<Step>, Box<dyn Error>> {
         .collect()
 }
 
-/// One pass; returns the steps made and the sum of the goals after each.
-fn pass(rows: &[Step]) -> (usize, f64) {
-    let (mut steps, mut sum) = (0, 0.0);
-    let mut state = None;
-    for row in rows {
-        if let Some((motion, tcp)) = row.start {
-            state = Some((motion, TwistController::enter(&motion, tcp)));
-        } else if let Some((motion, controller)) = &mut state {
-            controller.step(motion, &row.command, row.dt_s);
-            steps += 1;
-            sum += f64::from(motion.q_deg.iter().sum::<f32>());
-        }
-    }
-    (steps, sum)
+/// Steps through rows, round and round; a sequence begins with its first state.
+pub(crate) struct Walk<'a> {
+    rows: &'a [Step],
+    next: usize,
+    state: Option<(JointMotion, TwistController)>,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let passes: usize = arguments.next().ok_or("usage: twist_steps PASSES FILE…")?.parse()?;
-    let mut rows = Vec::new();
-    for path in arguments {
-        rows.extend(read(&path)?);
+impl<'a> Walk<'a> {
+    /// At the first row.
+    pub(crate) fn new(rows: &'a [Step]) -> Self {
+        Self { rows, next: 0, state: None }
     }
-    let mut result = (rows.iter().filter(|row| row.start.is_none()).count(), 0.0);
-    for _ in 0..passes {
-        result = pass(&rows);
+
+    /// Makes the next step; returns the sum of the joint goals (°) after it.
+    pub(crate) fn step(&mut self) -> f32 {
+        loop {
+            let row = &self.rows[self.next];
+            self.next = if self.next + 1 < self.rows.len() { self.next + 1 } else { 0 };
+            if let Some((motion, tcp)) = row.start {
+                self.state = Some((motion, TwistController::enter(&motion, tcp)));
+            } else if let Some((motion, controller)) = &mut self.state {
+                controller.step(motion, &row.command, row.dt_s);
+                return motion.q_deg.iter().sum();
+            }
+        }
     }
-    println!("{} {:.3}", result.0, result.1);
-    Ok(())
+}
+
+/// Steps in one pass over the rows.
+pub(crate) fn steps(rows: &[Step]) -> usize {
+    rows.iter().filter(|row| row.start.is_none()).count()
 }
