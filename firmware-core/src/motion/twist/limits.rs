@@ -1,8 +1,8 @@
 //! One factor for all joints, so that the TCP keeps its direction at every limit; braking when none exists.
 //!
 //! On the ESP32 a division and a square root are library calls. So each condition is first tested by multiplication, and
-//! only one that is violated divides: none on a path that runs freely, at most one division per joint and condition and
-//! one square root per joint.
+//! only one that is violated divides. The bodies of these tests are more than one operation, so that no compiler
+//! computes the division before it knows.
 
 use crate::joints::{ARM_JOINTS, TABLE};
 use crate::math::sqrt;
@@ -106,7 +106,8 @@ pub(super) fn scaling(
     dt_s: f32,
 ) -> (Scaling, Option<usize>) {
     // The factor that speeds allow, and the range that accelerations allow.
-    let mut factor = 1.0_f32;
+    let fastest_dps = wanted_dps.iter().fold(cap_dps, |fastest_dps, wanted| fastest_dps.max(wanted.abs()));
+    let mut factor = if fastest_dps > cap_dps { cap_dps / fastest_dps } else { 1.0 };
     let (mut low, mut high) = (0.0_f32, 1.0_f32);
     let mut limiting_joint = None;
     let mut possible = true;
@@ -118,10 +119,6 @@ pub(super) fn scaling(
             possible &= v_dps[joint].abs() <= change_dps;
             continue;
         }
-        if factor * size_dps > cap_dps {
-            factor = cap_dps / size_dps;
-            limiting_joint = None;
-        }
         let room_deg = bounds[joint].room_deg(q_deg[joint], wanted);
         // factor·size ≤ √(2a·room) − a·dt/2, squared.
         let sum_dps = factor * size_dps + 0.5 * change_dps;
@@ -131,11 +128,11 @@ pub(super) fn scaling(
         }
         // The present speed along the wanted direction.
         let along_dps = if wanted > 0.0 { v_dps[joint] } else { -v_dps[joint] };
-        if high * size_dps > along_dps + change_dps {
-            high = (along_dps + change_dps) / size_dps;
-        }
-        if low * size_dps < along_dps - change_dps {
-            low = (along_dps - change_dps) / size_dps;
+        let (least_dps, most_dps) = (along_dps - change_dps, along_dps + change_dps);
+        if high * size_dps > most_dps || low * size_dps < least_dps {
+            let per_speed = 1.0 / size_dps;
+            high = high.min(most_dps * per_speed);
+            low = low.max(least_dps * per_speed);
         }
     }
     let factor = factor.min(high);
