@@ -1,7 +1,7 @@
 //! The pure functions of the core: elementary functions, kinematics, profiles, signals, plans, end-effector JOG.
 
 use firmware_core::joints::{ARM_JOINTS, JOINTS, TABLE};
-use firmware_core::kinematics::{Pose, Tcp, forward, jacobian};
+use firmware_core::kinematics::{Pose, Posture, Tcp, forward};
 use firmware_core::math;
 use firmware_core::motion::joint::{JointMotion, jog_step, track_step};
 use firmware_core::motion::min_jerk;
@@ -85,9 +85,10 @@ fn kinematics(probe: &mut impl Probe) {
 
     let (mut hash, mut cases, mut counts) = (Hash::default(), 0, Counts::default());
     for row in vectors::JACOBIAN.rows() {
-        let jacobian = jacobian(&take(&row, 1), tcp_of(row[0]));
-        let sigma = counted(probe, &mut counts, || smallest_singular_value(core::hint::black_box(&jacobian)));
-        hash.floats(jacobian.as_flattened());
+        let posture = Posture::new(&take(&row, 1), tcp_of(row[0]));
+        let jacobian = core::hint::black_box(posture.plane_jacobian());
+        let sigma = counted(probe, &mut counts, || smallest_singular_value(jacobian));
+        hash.floats(posture.jacobian().as_flattened());
         hash.floats(&[sigma]);
         cases += 1;
     }
