@@ -19,6 +19,8 @@ pub(crate) struct Drive {
     /// The servo accelerates and brakes its own motion by [`Self::accel_dps2`]; otherwise its goal is where it
     /// wants to be at once.
     pub(crate) ramps: bool,
+    /// Load from which a push counts for the overload protection (%).
+    pub(crate) overload_percent: f64,
     /// Acceleration of the servo's own motion (°/s²).
     pub(crate) accel_dps2: f64,
     /// Gains P, D, I.
@@ -63,6 +65,19 @@ pub(crate) struct Motion {
     pub(crate) dps: f64,
     /// Acceleration (°/s²).
     pub(crate) dps2: f64,
+}
+
+/// What a servo feels of its joint at one moment.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Felt {
+    /// What the encoder sees.
+    pub(crate) encoder: Motion,
+    /// What the joint pushes against a wall (%, signed as the drive pushes).
+    pub(crate) push_percent: f64,
+    /// How long the joint has borne more than its overload load without a break (µs).
+    pub(crate) overloaded_us: u64,
+    /// PWM duty (%), if the plant has one.
+    pub(crate) duty_percent: Option<f64>,
 }
 
 /// Seconds from `from_us` to `to_us`, 0 when that is before.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use firmware_core::joints::{J7, JOINTS};
 
-use super::drive::{Drive, Motion};
+use super::drive::{Drive, Felt, Motion};
 use super::plant_lag::LagJoint;
 use super::plant_measured::MeasuredArm;
 
@@ -72,27 +72,11 @@ impl Plant {
         }
     }
 
-    /// What `joint` pushes against a wall at `t_us` (%).
-    pub(crate) fn push_percent(&self, joint: usize, t_us: u64) -> f64 {
+    /// What the servo of `joint` feels at `t_us`.
+    pub(crate) fn felt(&self, joint: usize, t_us: u64) -> Felt {
         match self {
-            Self::Lag(joints) => joints[joint].push_percent(t_us),
-            Self::Measured(arm) => arm.push_percent(joint, t_us),
-        }
-    }
-
-    /// How long `joint` has borne more than its overload load without a break (µs).
-    pub(crate) fn overloaded_for_us(&self, joint: usize, t_us: u64) -> u64 {
-        match self {
-            Self::Lag(joints) => joints[joint].overloaded_for_us(t_us),
-            Self::Measured(arm) => arm.overloaded_for_us(joint, t_us),
-        }
-    }
-
-    /// Sets the overload load of `joint` (%), from its next order on.
-    pub(crate) fn set_overload(&mut self, joint: usize, percent: f64) {
-        match self {
-            Self::Lag(joints) => joints[joint].set_overload(percent),
-            Self::Measured(arm) => arm.set_overload(joint, percent),
+            Self::Lag(joints) => joints[joint].felt(t_us),
+            Self::Measured(arm) => arm.felt(joint, t_us),
         }
     }
 
@@ -117,14 +101,6 @@ impl Plant {
         match self {
             Self::Lag(_) => {}
             Self::Measured(arm) => arm.advance(t_us),
-        }
-    }
-
-    /// PWM duty of `joint` at `t_us` (%), if the model has one.
-    pub(crate) fn duty_percent(&self, joint: usize, t_us: u64) -> Option<f64> {
-        match self {
-            Self::Lag(_) => None,
-            Self::Measured(arm) => Some(arm.duty_percent(joint, t_us)),
         }
     }
 

@@ -4,7 +4,7 @@
 //! exponential, cut off by a wall. A piece can be asked for any time, so nothing is integrated and nobody who
 //! looks changes anything.
 
-use super::drive::{Drive, Motion, WALL_STIFFNESS_PERCENT_DEG, seconds};
+use super::drive::{Drive, Felt, Motion, WALL_STIFFNESS_PERCENT_DEG, seconds};
 use super::heat::{AMBIENT_C, FULL_HEAT_DPS, MOTION_HEAT_C, push_heat_c, relax};
 
 /// Time constant of the lag (s).
@@ -13,6 +13,8 @@ const LAG_S: f64 = 0.12;
 const TOP_SPEED_DPS: f64 = 90.0;
 /// A motion is over after this many time constants: what is left of 90 °/s is below 0.001 °.
 const SETTLED_LAGS: f64 = 10.0;
+/// In so short a time the speed hardly changes (s).
+const SHORT_S: f64 = 0.005;
 /// Pieces that are kept, so that a time shortly before the last order can still be looked at.
 const HISTORY: usize = 8;
 
@@ -83,6 +85,14 @@ impl Piece {
         if s >= self.wall_s && !self.slips { self.push_percent } else { 0.0 }
     }
 
+    /// How long it has pushed `percent` or more `s` after the start, which is `t_us` (µs).
+    fn overloaded_after(&self, s: f64, percent: f64, t_us: u64) -> u64 {
+        if self.push_after(s).abs() < percent {
+            return 0;
+        }
+        t_us.saturating_sub(self.pushed_since_us.unwrap_or_else(|| self.wall_us()))
+    }
+
     /// When it reaches its wall (µs), the end of time without one.
     fn wall_us(&self) -> u64 {
         self.start_us.saturating_add((self.wall_s * 1e6) as u64)
@@ -115,8 +125,8 @@ impl Piece {
     /// Mean over `s` of min(1, |speed| / 60 °/s), the joint having gone `way_deg`.
     fn full_heat_share(&self, s: f64, way_deg: f64) -> f64 {
         let start_dps = self.near_deg * (1.0 / LAG_S);
-        if start_dps <= FULL_HEAT_DPS {
-            return way_deg / (FULL_HEAT_DPS * s);
+        if start_dps <= FULL_HEAT_DPS || s <= SHORT_S {
+            return (way_deg / (FULL_HEAT_DPS * s)).min(1.0);
         }
         let fast_s = self.straight_s + LAG_S * libm::log(start_dps * (1.0 / FULL_HEAT_DPS));
         if s <= fast_s {
@@ -132,8 +142,8 @@ impl Piece {
 pub(crate) struct LagJoint {
     pieces: [Piece; HISTORY],
     newest: usize,
-    /// The last order.
-    drive: Drive,
+    /// The last order that lets the object slip.
+    slipping: Drive,
     /// Load from which a push counts for the overload protection (%).
     overload_percent: f64,
 }
@@ -142,12 +152,7 @@ impl LagJoint {
     /// A joint that rests at `deg`, with `drive` as its order.
     pub(crate) fn new(deg: f64, drive: Drive) -> Self {
         let pieces = [Piece::at_rest(0, deg); HISTORY];
-        Self { pieces, newest: 0, drive, overload_percent: f64::INFINITY }
-    }
-
-    /// Sets the load from which a push counts for the overload protection (%), from the next order on.
-    pub(crate) fn set_overload(&mut self, percent: f64) {
-        self.overload_percent = percent;
+        Self { pieces, newest: 0, slipping: drive, overload_percent: drive.overload_percent }
     }
 
     /// Calls `look` with the piece of `t_us` and the time since its start (s).
@@ -171,7 +176,7 @@ impl LagJoint {
     fn after_slip(&self, piece: &Piece) -> Piece {
         let mut rest = Piece::at_rest(piece.wall_us(), piece.wall_deg);
         rest.start_c = piece.temperature_after(piece.wall_s, piece.wall_deg);
-        let mut drive = self.drive;
+        let mut drive = self.slipping;
         drive.world.low_deg = drive.world.low_without_object_deg;
         drive.world.slips_above_percent = None;
         plan(&mut rest, &drive);
@@ -194,36 +199,34 @@ impl LagJoint {
         self.at(t_us, |piece, s| piece.temperature_after(s, piece.motion_after(s).deg))
     }
 
-    /// What the joint pushes against a wall at `t_us` (%, signed as the drive pushes).
-    pub(crate) fn push_percent(&self, t_us: u64) -> f64 {
-        self.at(t_us, Piece::push_after)
-    }
-
-    /// How long the joint has pushed above the overload load without a break (µs).
-    pub(crate) fn overloaded_for_us(&self, t_us: u64) -> u64 {
-        self.at(t_us, |piece, s| {
-            let overloaded = piece.push_after(s).abs() >= self.overload_percent;
-            let since_us = piece.pushed_since_us.unwrap_or_else(|| piece.wall_us());
-            if overloaded { t_us.saturating_sub(since_us) } else { 0 }
+    /// What the servo feels at `t_us`.
+    pub(crate) fn felt(&self, t_us: u64) -> Felt {
+        self.at(t_us, |piece, s| Felt {
+            encoder: piece.motion_after(s),
+            push_percent: piece.push_after(s),
+            overloaded_us: piece.overloaded_after(s, self.overload_percent, t_us),
+            duty_percent: None,
         })
     }
 
     /// A new order at `t_us`; earlier than the last one it counts as then.
     pub(crate) fn order(&mut self, t_us: u64, drive: &Drive) {
         let t_us = t_us.max(self.pieces[self.newest].start_us);
-        let overloaded_us = self.overloaded_for_us(t_us);
-        let mut piece = self.at(t_us, |last, s| {
+        let (mut piece, overloaded_us) = self.at(t_us, |last, s| {
             let deg = last.motion_after(s).deg;
             let mut piece = Piece::at_rest(t_us, deg.clamp(drive.world.low_deg, drive.world.high_deg));
             piece.start_c = last.temperature_after(s, deg);
-            piece
+            (piece, last.overloaded_after(s, self.overload_percent, t_us))
         });
         plan(&mut piece, drive);
         if overloaded_us > 0 && piece.wall_s == 0.0 {
             piece.pushed_since_us = Some(t_us - overloaded_us);
         }
         self.begin(piece);
-        self.drive = *drive;
+        self.overload_percent = drive.overload_percent;
+        if piece.slips {
+            self.slipping = *drive;
+        }
     }
 
     /// A hand puts the joint at `deg` at `t_us`.
@@ -235,10 +238,11 @@ impl LagJoint {
     }
 
     fn begin(&mut self, piece: Piece) {
-        let newest = self.pieces[self.newest];
+        let newest = &self.pieces[self.newest];
         if newest.slips && newest.wall_us() < piece.start_us {
+            let rest = self.after_slip(newest);
             self.newest = (self.newest + 1) % HISTORY;
-            self.pieces[self.newest] = self.after_slip(&newest);
+            self.pieces[self.newest] = rest;
         }
         if self.pieces[self.newest].start_us != piece.start_us {
             self.newest = (self.newest + 1) % HISTORY;
@@ -307,6 +311,7 @@ mod tests {
             goal_deg,
             speed_cap_dps,
             torque_percent: 100.0,
+            overload_percent: 80.0,
             ramps: false,
             accel_dps2: 0.0,
             gains_pdi: [0.0; 3],

@@ -9,7 +9,7 @@
 
 use firmware_core::joints::{ARM_JOINTS, J7, JOINTS};
 
-use super::drive::{Drive, Motion};
+use super::drive::{Drive, Felt, Motion};
 use super::gravity;
 use super::heat::{AMBIENT_C, FULL_HEAT_DPS, MOTION_HEAT_C, push_heat_c, relax};
 use super::measured_table::{JointModel, MODELS, j5_encoder_deg, j5_link_deg};
@@ -60,7 +60,6 @@ struct State {
     number: u64,
     joints: [Joint; JOINTS],
     drives: [Drive; JOINTS],
-    overload_percent: [f64; JOINTS],
     /// Mass at the tool point (g).
     payload_g: f64,
     /// When the object slipped away (µs).
@@ -219,7 +218,7 @@ impl State {
             let moving_c = MOTION_HEAT_C * (state.encoder.dps.abs() / FULL_HEAT_DPS).min(1.0);
             let heat_c = AMBIENT_C + moving_c + push_heat_c(state.push_percent);
             state.celsius = relax(state.celsius, heat_c, STEP_S);
-            let overloaded = duty.abs() >= self.overload_percent[joint];
+            let overloaded = duty.abs() >= drive.overload_percent;
             state.overloaded_us = if overloaded { state.overloaded_us + STEP_US } else { 0 };
         }
         self.slip();
@@ -277,7 +276,6 @@ impl MeasuredArm {
             number: 0,
             joints: core::array::from_fn(|joint| Joint::at_rest(joint, pose_deg[joint])),
             drives: *drives,
-            overload_percent: [f64::INFINITY; JOINTS],
             payload_g: 0.0,
             slipped_us: None,
         };
@@ -333,24 +331,20 @@ impl MeasuredArm {
         self.motion(t_us, |past| past.link[joint])
     }
 
-    /// PWM duty of `joint` at `t_us` (%).
-    pub(crate) fn duty_percent(&self, joint: usize, t_us: u64) -> f64 {
-        self.at(t_us, |state| state.joints[joint].duty_percent)
-    }
-
-    /// What `joint` pushes against a wall at `t_us` (%).
-    pub(crate) fn push_percent(&self, joint: usize, t_us: u64) -> f64 {
-        self.at(t_us, |state| state.joints[joint].push_percent)
+    /// What the servo of `joint` feels at `t_us`.
+    pub(crate) fn felt(&self, joint: usize, t_us: u64) -> Felt {
+        let encoder = self.encoder(joint, t_us);
+        self.at(t_us, |state| Felt {
+            encoder,
+            push_percent: state.joints[joint].push_percent,
+            overloaded_us: state.joints[joint].overloaded_us,
+            duty_percent: Some(state.joints[joint].duty_percent),
+        })
     }
 
     /// Temperature of the servo of `joint` at `t_us` (°C).
     pub(crate) fn temperature_c(&self, joint: usize, t_us: u64) -> f64 {
         self.at(t_us, |state| state.joints[joint].celsius)
-    }
-
-    /// How long `joint` has borne more than its overload load without a break (µs).
-    pub(crate) fn overloaded_for_us(&self, joint: usize, t_us: u64) -> u64 {
-        self.at(t_us, |state| state.joints[joint].overloaded_us)
     }
 
     /// The object has slipped away by `t_us`.
@@ -369,11 +363,6 @@ impl MeasuredArm {
         let speeds = [speed(0), speed(1), speed(2)];
         let p = (0..3).map(|joint| self.state.drives[joint].gains_pdi[0]).sum::<f64>() / 3.0;
         super::measured_table::vibration_g(p, speeds)
-    }
-
-    /// Sets the overload load of `joint` (%).
-    pub(crate) fn set_overload(&mut self, joint: usize, percent: f64) {
-        self.state.overload_percent[joint] = percent;
     }
 
     /// Sets the mass at the tool point (g).

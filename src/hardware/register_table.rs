@@ -33,7 +33,7 @@ pub struct Table {
 }
 
 /// The table of `registers.csv`, recorded from the robot's servos.
-pub const TABLE: Table = parse(include_bytes!("registers.csv"));
+pub static TABLE: Table = parse(include_bytes!("registers.csv"));
 
 const fn parse(csv: &[u8]) -> Table {
     let mut table = Table { access: [Access::None; REGISTERS], power_up: [[0; REGISTERS]; JOINTS] };

@@ -23,6 +23,7 @@ const OVERLOAD_TORQUE: usize = 36;
 const TORQUE_ENABLE: usize = address::TORQUE_ENABLE as usize;
 const ACCELERATION: usize = address::MOVE_BLOCK as usize;
 const GOAL_POSITION: usize = address::GOAL_POSITION as usize;
+const GOAL: u8 = address::GOAL_POSITION;
 const GOAL_POSITION_HIGH: usize = GOAL_POSITION + 1;
 const GOAL_SPEED: usize = address::GOAL_SPEED as usize;
 const LOCK: usize = address::EEPROM_LOCK as usize;
@@ -133,6 +134,11 @@ impl Registers {
     pub(crate) fn read(&self, from: u8, present: &Present, out: &mut [u8]) {
         let from = usize::from(from);
         let measured = present.bytes();
+        // What every control cycle reads lies within the measured registers.
+        if let Some(part) = from.checked_sub(PRESENT).and_then(|at| measured.get(at..at + out.len())) {
+            out.copy_from_slice(part);
+            return;
+        }
         for (address, byte) in (from..).zip(out) {
             *byte = match address {
                 PRESENT..PRESENT_END => measured[address - PRESENT],
@@ -143,6 +149,13 @@ impl Registers {
 
     /// Writes `data` from `from` on, as far as each register takes it.
     pub(crate) fn write(&mut self, from: u8, data: &[u8]) -> Touched {
+        // What every control cycle writes is a goal and nothing else.
+        if let (GOAL, &[low, high]) = (from, data) {
+            self.values[GOAL_POSITION] = low;
+            self.values[GOAL_POSITION_HIGH] = high;
+            self.values[TORQUE_ENABLE] = 1;
+            return Touched { goal: true, ..Touched::default() };
+        }
         let locked = self.values[LOCK] != 0;
         let mut touched = Touched::default();
         for (address, &byte) in (usize::from(from)..).zip(data) {

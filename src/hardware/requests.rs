@@ -1,7 +1,10 @@
 //! What the servos make of the bytes that the driver sends: requests found, done and answered at their times.
 
+use core::ops::Range;
+
 use firmware_core::joints::JOINTS;
 
+use super::drive::Felt;
 use super::heat::{AMBIENT_C, HOTTEST_C};
 use super::packet::{BROADCAST, Found, Instruction, REPLY_DATA_BYTES, Request, find};
 use super::registers::Present;
@@ -16,7 +19,7 @@ const HASTY_US: u64 = 500;
 /// Bytes of a reply besides its data.
 const REPLY_OVERHEAD: u64 = 6;
 /// Registers that the servo measures.
-const MEASURED: core::ops::Range<usize> = 56..71;
+const MEASURED: Range<usize> = 56..71;
 /// Those of them from here on need temperature and voltage.
 const HEALTH: usize = 62;
 
@@ -142,9 +145,12 @@ impl Hardware {
             let has_id = |servo: &&Servo| servo.registers().id() == id;
             self.servos.iter().filter(has_id).fold(0, |mask, servo| mask | 1 << servo.joint())
         };
-        let first = mask.trailing_zeros() as usize;
-        let last = (u8::BITS - mask.leading_zeros()) as usize;
-        (first..last).filter(move |joint| mask & 1 << joint != 0)
+        let mut left = mask;
+        core::iter::from_fn(move || {
+            let joint = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            (joint < JOINTS).then_some(joint)
+        })
     }
 
     /// Does a request that changes a servo. False: it has the wrong parameters.
@@ -243,8 +249,10 @@ impl Hardware {
         }
         let start_us = t_us + REPLY_GAP_US + servo.delay_us();
         self.plant.advance(start_us);
-        let status = self.check_health(joint, start_us);
-        let present = self.present(joint, start_us, status, address, length);
+        let felt = self.plant.felt(joint, start_us);
+        let status = self.check_health(joint, &felt, start_us);
+        let from = usize::from(address);
+        let present = self.present(joint, &felt, start_us, status, from..from + length);
         let Self { servos, reply, .. } = self;
         let registers = servos[joint].registers();
         reply.write(registers.id(), status, length, |data| registers.read(address, &present, data));
@@ -268,31 +276,35 @@ impl Hardware {
     }
 
     /// Status bits of a servo at `t_us`; cuts its torque where they ask for it.
-    fn check_health(&mut self, joint: usize, t_us: u64) -> u8 {
+    fn check_health(&mut self, joint: usize, felt: &Felt, t_us: u64) -> u8 {
         let servo = &self.servos[joint];
         // Below its highest possible temperature nothing can be too hot: most of the time nobody has to ask.
         let may_be_hot =
             servo.faults().celsius.is_some() || servo.registers().max_temperature_c() < HOTTEST_C;
         let celsius = if may_be_hot { self.celsius(joint, t_us) } else { AMBIENT_C };
-        let overloaded_us = self.plant.overloaded_for_us(joint, t_us);
-        let status = servo.status(celsius, self.supply_v(joint), overloaded_us);
-        let Self { servos, plant, .. } = self;
-        if servos[joint].protect(status, || plant.encoder(joint, t_us).deg) {
+        let status = servo.status(celsius, self.supply_v(joint), felt.overloaded_us);
+        if self.servos[joint].protect(status, felt.encoder.deg) {
             self.order(joint, t_us);
         }
         status
     }
 
-    /// What the servo of `joint` measures at `t_us`, as far as registers `address` and on show it.
-    pub(crate) fn present(&self, joint: usize, t_us: u64, status: u8, address: u8, length: usize) -> Present {
-        let end = usize::from(address) + length;
-        if usize::from(address) >= MEASURED.end || end <= MEASURED.start {
+    /// What the servo of `joint` measures at `t_us`, as far as the registers `shown` show it.
+    pub(crate) fn present(
+        &self,
+        joint: usize,
+        felt: &Felt,
+        t_us: u64,
+        status: u8,
+        shown: Range<usize>,
+    ) -> Present {
+        if shown.start >= MEASURED.end || shown.end <= MEASURED.start {
             return Present::default();
         }
-        let load_percent = self.load.percent(&self.plant, joint, t_us, self.held_g(t_us));
-        let mut present = self.servos[joint].present(self.plant.encoder(joint, t_us), load_percent);
+        let load_percent = self.load_percent(joint, felt, t_us);
+        let mut present = self.servos[joint].present(felt.encoder, load_percent);
         present.status = status;
-        if end > HEALTH {
+        if shown.end > HEALTH {
             present.temperature_c = self.celsius(joint, t_us) as u8;
             present.voltage_dv = (self.supply_v(joint) * 10.0 + 0.5) as u8;
         }

@@ -176,10 +176,7 @@ impl Hardware {
     /// Passes the drive of `joint` on to the plant.
     pub(crate) fn order(&mut self, joint: usize, t_us: u64) {
         let servo = &self.servos[joint];
-        let (overload_percent, _) = servo.registers().overload();
-        self.plant.set_overload(joint, overload_percent);
         self.plant.order(joint, t_us, servo.drive());
-        self.load.note(joint, servo.drive());
     }
 
     /// Takes note of an object that has slipped away by `t_us`.

@@ -74,6 +74,8 @@ pub(crate) struct Servo {
     unloaded: u8,
     faults: ServoFaults,
     drive: Drive,
+    /// Steps by which the encoder's zero was moved since the servo left the factory.
+    offset_steps: i32,
 }
 
 impl Servo {
@@ -92,11 +94,13 @@ impl Servo {
             goal_written: false,
             unloaded: 0,
             faults: ServoFaults::default(),
+            offset_steps: 0,
             drive: Drive {
                 on: false,
                 goal_deg: deg,
                 speed_cap_dps: 0.0,
                 torque_percent: 0.0,
+                overload_percent: f64::INFINITY,
                 ramps: false,
                 accel_dps2: 0.0,
                 gains_pdi: [0.0; 3],
@@ -231,6 +235,7 @@ impl Servo {
 
     /// Starts to count turns from the one-turn reading.
     fn count_turns(&mut self, deg: f64) {
+        self.offset_steps = self.registers.offset_change_steps();
         self.multi_turn = self.registers.multi_turn();
         self.turns = nearest(self.steps(deg)).div_euclid(TURN_STEPS);
     }
@@ -238,7 +243,7 @@ impl Servo {
     /// Steps of the joint at encoder angle `deg`, turns and all.
     fn steps(&self, deg: f64) -> f64 {
         let read_deg = deg + self.faults.encoder_offset_deg;
-        ZERO_STEPS + self.sign * read_deg * (1.0 / STEP_DEG) + f64::from(self.registers.offset_change_steps())
+        ZERO_STEPS + self.sign * read_deg * (1.0 / STEP_DEG) + f64::from(self.offset_steps)
     }
 
     /// Encoder angle (°) that the goal register means.
@@ -251,12 +256,13 @@ impl Servo {
             let goal = raw & 0x7FFF;
             i32::from(if low < high { goal.clamp(low, high) } else { goal.min(4_095) })
         };
-        let steps = goal + self.turns * TURN_STEPS - self.registers.offset_change_steps();
+        let steps = goal + self.turns * TURN_STEPS - self.offset_steps;
         self.sign * (f64::from(steps) - ZERO_STEPS) * STEP_DEG - self.faults.encoder_offset_deg
     }
 
     /// Makes the drive from the registers; the joint is at `deg`.
     pub(crate) fn renew_drive(&mut self, deg: f64) {
+        self.offset_steps = self.registers.offset_change_steps();
         if self.wraps && !self.multi_turn {
             self.turns = nearest(self.steps(deg)).div_euclid(TURN_STEPS);
         }
@@ -274,6 +280,7 @@ impl Servo {
             on: able && !cut && registers.torque_enabled() && registers.mode() <= 1,
             speed_cap_dps: to_dps(speed_sps & 0x7FFF),
             torque_percent,
+            overload_percent: registers.overload().0,
             ramps: registers.ramps(),
             accel_dps2: f64::from(registers.acceleration_x100()) * 100.0 * STEP_DEG,
             gains_pdi: registers.gains_pdi().map(f64::from),
@@ -308,15 +315,15 @@ impl Servo {
         status
     }
 
-    /// Cuts the torque as far as register 19 asks for it at `status`. True: the drive has changed.
-    pub(crate) fn protect(&mut self, status: u8, deg: impl FnOnce() -> f64) -> bool {
+    /// Cuts the torque as far as register 19 asks for it at `status`, the joint at `deg`. True: the drive has changed.
+    pub(crate) fn protect(&mut self, status: u8, deg: f64) -> bool {
         // An overload stays cut until the servo restarts; heat and voltage come back by themselves.
         let unloaded = (status | self.unloaded & STATUS_OVERLOAD) & self.registers.unloading();
         if unloaded == self.unloaded {
             return false;
         }
         self.unloaded = unloaded;
-        self.renew_drive(deg());
+        self.renew_drive(deg);
         true
     }
 

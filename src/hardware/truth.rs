@@ -4,6 +4,7 @@
 use firmware_core::joints::{ARM_JOINTS, J7, JOINTS};
 
 use super::chain::{self, Pose};
+use super::drive::Felt;
 use super::gripper::{self, Object};
 use super::register_table::REGISTERS;
 use super::rig::{BusCounters, Hardware};
@@ -45,11 +46,12 @@ impl Hardware {
     pub fn joints(&self, t_us: u64) -> [JointTruth; JOINTS] {
         core::array::from_fn(|joint| {
             let link = self.plant.link(joint, t_us);
+            let felt = self.plant.felt(joint, t_us);
             JointTruth {
                 deg: link.deg,
                 dps: link.dps,
-                encoder_deg: self.plant.encoder(joint, t_us).deg,
-                load_percent: self.load.percent(&self.plant, joint, t_us, self.held_g(t_us)),
+                encoder_deg: felt.encoder.deg,
+                load_percent: self.load_percent(joint, &felt, t_us),
                 celsius: self.celsius(joint, t_us),
                 volts: self.supply_v(joint),
                 driven: self.servos[joint].drive().on,
@@ -90,16 +92,16 @@ impl Hardware {
     /// All registers of the servo of `joint` (index) at `t_us`, by address.
     pub fn registers(&self, joint: usize, t_us: u64) -> [u8; REGISTERS] {
         let servo = &self.servos[joint];
-        let overloaded_us = self.plant.overloaded_for_us(joint, t_us);
-        let status = servo.status(self.celsius(joint, t_us), self.supply_v(joint), overloaded_us);
-        servo.registers().all(&self.present(joint, t_us, status, 0, REGISTERS))
+        let felt = self.plant.felt(joint, t_us);
+        let status = servo.status(self.celsius(joint, t_us), self.supply_v(joint), felt.overloaded_us);
+        servo.registers().all(&self.present(joint, &felt, t_us, status, 0..REGISTERS))
     }
 
     /// The object between the fingers at `t_us`.
     pub fn object(&self, t_us: u64) -> Option<ObjectTruth> {
         let object = self.object.filter(|_| !self.plant.slipped_by(t_us))?;
-        let squeeze_percent = self.plant.push_percent(J7, t_us);
-        let touched = self.plant.encoder(J7, t_us).deg <= object.size.contact_deg() + 1e-9;
+        let Felt { push_percent: squeeze_percent, encoder, .. } = self.plant.felt(J7, t_us);
+        let touched = encoder.deg <= object.size.contact_deg() + 1e-9;
         Some(ObjectTruth { object, touched, squeeze_percent })
     }
 
@@ -131,6 +133,12 @@ impl Hardware {
             }
             Some(_) | None => 0.0,
         }
+    }
+
+    /// Load of a servo (%), as it reads it.
+    pub(crate) fn load_percent(&self, joint: usize, felt: &Felt, t_us: u64) -> f64 {
+        let drive = self.servos[joint].drive();
+        self.load.percent(&self.plant, joint, drive, felt, t_us, self.held_g(t_us))
     }
 
     /// Temperature of a servo (°C), as it reads it.
