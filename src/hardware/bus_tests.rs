@@ -5,6 +5,8 @@ use super::{Hardware, HardwareOptions};
 
 const ARM: [u8; 6] = [1, 2, 3, 4, 5, 6];
 const ALL: [u8; 7] = [1, 2, 3, 4, 5, 6, 7];
+/// The sign bit of positions and speeds.
+const NEGATIVE: u16 = 0x8000;
 
 fn zero() -> TestBus {
     TestBus::new(&HardwareOptions::default())
@@ -129,7 +131,7 @@ fn goal_speed_0_does_not_move_and_a_cap_is_kept() {
     bus.wait(1_000_000);
     let expected_deg = 300.0 * 360.0 / 4_096.0;
     assert!((bus.deg(0) - expected_deg).abs() < 0.1, "{}° after 1 s", bus.deg(0));
-    assert_eq!(bus.word(1, 58), 300 | 0x8000, "J1's sign is −1");
+    assert_eq!(bus.word(1, 58), NEGATIVE + 300, "J1's sign is −1");
 }
 
 #[test]
@@ -172,7 +174,7 @@ fn in_speed_mode_the_joint_turns_at_its_goal_speed() {
     let mut bus = zero();
     bus.write(4, 33, &[1]);
     bus.write(4, 40, &[1]);
-    bus.write_word(4, 46, 200 | 0x8000);
+    bus.write_word(4, 46, NEGATIVE + 200);
     let before_deg = bus.deg(3);
     bus.wait(1_000_000);
     let turned_deg = bus.deg(3) - before_deg;
@@ -188,9 +190,9 @@ fn j6_counts_turns_from_its_one_turn_reading() {
     bus.write(6, 9, &[0; 4]);
     assert_eq!(bus.word(6, 56), 228);
     // −400 steps from there: sign and magnitude.
-    bus.go(6, 0x8000 | 172, 1_000);
+    bus.go(6, NEGATIVE + 172, 1_000);
     bus.wait(3_000_000);
-    assert_eq!(bus.word(6, 56), 0x8000 | 172);
+    assert_eq!(bus.word(6, 56), NEGATIVE + 172);
     assert!((bus.deg(5) - (-200.0 + 399.6 * 360.0 / 4_096.0)).abs() < 0.1, "{}", bus.deg(5));
 }
 

@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn bits_are_inverted_at_their_rate() {
-        let out = through(LineFaults { bit_errors: 0.01, ..LineFaults::default() }, &[0; 20_000]);
+        let out = through(LineFaults { bit_errors: 0.01, ..LineFaults::default() }, &vec![0; 20_000]);
         let inverted: u32 = out.iter().map(|byte| byte.count_ones()).sum();
         assert_eq!(out.len(), 20_000);
         assert!((1_450..1_750).contains(&inverted), "{inverted} of 160000");
@@ -139,9 +139,9 @@ mod tests {
 
     #[test]
     fn bytes_are_dropped_and_added_at_their_rates() {
-        let dropped = through(LineFaults { dropped_bytes: 0.1, ..LineFaults::default() }, &[0; 10_000]);
+        let dropped = through(LineFaults { dropped_bytes: 0.1, ..LineFaults::default() }, &vec![0; 10_000]);
         assert!((8_900..9_100).contains(&dropped.len()), "{} left", dropped.len());
-        let added = through(LineFaults { extra_bytes: 0.1, ..LineFaults::default() }, &[0; 10_000]);
+        let added = through(LineFaults { extra_bytes: 0.1, ..LineFaults::default() }, &vec![0; 10_000]);
         assert!((10_900..11_100).contains(&added.len()), "{} in all", added.len());
     }
 
