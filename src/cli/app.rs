@@ -8,7 +8,10 @@ use clap::{Parser, Subcommand};
 
 use super::ctl::{self, CtlArgs};
 use super::exit::{self, CommandError};
+use super::files::{self, PlanArgs, RecordingArgs};
 use super::kinematics::{self, KinematicsArgs};
+use super::motion::{self, MoveArgs, WatchArgs};
+use super::play::{self, PlayArgs, SignalArgs};
 use super::run::{self, RunArgs};
 use super::serve::{self, ServeArgs};
 use super::trace::{self, ReplayArgs, TraceArgs};
@@ -54,6 +57,18 @@ enum Command {
     Ctl(CtlArgs),
     /// Where the TCP is, and joint angles for where it shall be.
     Kinematics(KinematicsArgs),
+    /// Play a plan on any ATOM, simulated or real, and record it.
+    Play(PlayArgs),
+    /// Play a test signal of one joint on any ATOM.
+    Signal(SignalArgs),
+    /// Move any ATOM to a pose.
+    Move(MoveArgs),
+    /// Watch the joints of any ATOM.
+    Watch(WatchArgs),
+    /// Make a plan to play.
+    Plan(PlanArgs),
+    /// Ask a recording.
+    Recording(RecordingArgs),
     /// Replay a trace: give its inputs again and compare the outputs, byte for byte.
     Replay(ReplayArgs),
     /// Explain a trace.
@@ -81,6 +96,12 @@ fn dispatch(cli: Cli) -> Result<(), CommandError> {
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Ctl(args)) => ctl::run(&args),
         Some(Command::Kinematics(args)) => kinematics::run(&args),
+        Some(Command::Play(args)) => play::run_play(&args),
+        Some(Command::Signal(args)) => play::run_signal(&args),
+        Some(Command::Move(args)) => motion::run_move(&args),
+        Some(Command::Watch(args)) => motion::run_watch(&args),
+        Some(Command::Plan(args)) => files::run_plan(&args),
+        Some(Command::Recording(args)) => files::run_recording(&args),
         Some(Command::Replay(args)) => trace::run_replay(&args),
         Some(Command::Trace(args)) => trace::run_trace(&args),
         None => serve::run(&cli.serve),

@@ -8,6 +8,10 @@
 //! | `ctl` | `atom-sim ctl`: commands to a running simulator |
 //! | `kinematics` | `atom-sim kinematics`: TCP poses and joint angles for them |
 //! | `keep` | options that keep files of what the ATOM does |
+//! | `play` | `atom-sim play` and `atom-sim signal` |
+//! | `motion` | `atom-sim move` and `atom-sim watch` |
+//! | `files` | `atom-sim plan` and `atom-sim recording` |
+//! | `robot` | what commands to an ATOM share |
 //! | `trace` | `atom-sim replay` and `atom-sim trace show` |
 //! | `values` | values of options with a form of their own: poses, speeds |
 //! | `ready` | what a started server tells the program that started it |
@@ -17,10 +21,14 @@
 mod app;
 mod ctl;
 pub mod exit;
+mod files;
 mod keep;
 mod kinematics;
 mod logging;
+mod motion;
+mod play;
 mod ready;
+mod robot;
 mod run;
 mod serve;
 mod trace;

@@ -1,0 +1,134 @@
+//! `atom-sim move` and `atom-sim watch`: one motion, and a live table of the joints.
+
+use std::io::{IsTerminal, Write, stdout};
+
+use clap::Args;
+use firmware_core::protocol::build;
+use firmware_core::protocol::stream::Stream;
+
+use super::exit::CommandError;
+use super::robot::{RobotArgs, bar, fail, report};
+use crate::recording::row::{angle_deg, load_percent, speed_dps};
+use crate::recording::trace::words;
+
+/// Options of `atom-sim move`.
+#[derive(Debug, Args)]
+pub(super) struct MoveArgs {
+    /// Goal: J1,…,J6 or J1,…,J7 (°).
+    #[arg(value_delimiter = ',', num_args = 1.., allow_hyphen_values = true, required = true)]
+    goal: Vec<f32>,
+    /// Duration (s); as short as the limits allow when it is not given.
+    #[arg(long, value_name = "S", default_value_t = 0.0)]
+    duration: f64,
+    #[command(flatten)]
+    robot: RobotArgs,
+}
+
+/// Moves to a pose.
+pub(super) fn run_move(args: &MoveArgs) -> Result<(), CommandError> {
+    if !(6..=7).contains(&args.goal.len()) {
+        let found = args.goal.len();
+        return Err(CommandError::bad_input(format!("expected 6 or 7 angles, found {found}")));
+    }
+    if args.goal.iter().any(|deg| !(-320.0..=320.0).contains(deg)) {
+        return Err(CommandError::bad_input("expected angles within the joint limits, in degrees"));
+    }
+    if !(0.0..=65.0).contains(&args.duration) {
+        return Err(CommandError::bad_input(format!(
+            "--duration: expected 0 to 65 s, found {}",
+            args.duration
+        )));
+    }
+    let mut robot = args.robot.connect_to_move(&format!("moves to {:?}°", args.goal))?;
+    let bar = bar(1, "moving");
+    let message = build::move_to(&args.goal, (args.duration * 1000.0).round() as u16);
+    let (done, _) = robot.run(&message, |_| bar.tick()).map_err(|error| fail(&error))?;
+    bar.finish_and_clear();
+    report(&done)
+}
+
+/// Options of `atom-sim watch`.
+#[derive(Debug, Args)]
+pub(super) struct WatchArgs {
+    /// Pictures per second.
+    #[arg(long, value_name = "HZ", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=100))]
+    rate: u16,
+    /// End after this many pictures.
+    #[arg(long, value_name = "N")]
+    count: Option<u64>,
+    #[command(flatten)]
+    robot: RobotArgs,
+}
+
+/// Shows the joints until Ctrl-C.
+pub(super) fn run_watch(args: &WatchArgs) -> Result<(), CommandError> {
+    let mut robot = args.robot.connect()?;
+    robot.ping().map_err(|error| fail(&error))?;
+    let terminal = stdout().is_terminal();
+    let (mut shown, mut renew_us, mut heard_us) = (0, 0, robot.now_us());
+    while args.count.is_none_or(|count| shown < count) {
+        if robot.now_us() >= renew_us {
+            robot.send(&build::subscribe(args.rate)).map_err(|error| fail(&error))?;
+            renew_us = robot.now_us() + 1_000_000;
+        }
+        match robot.stream(robot.now_us() + 100_000).map_err(|error| fail(&error))? {
+            Some(stream) => {
+                heard_us = robot.now_us();
+                let table = table(&stream, robot.status_line());
+                // On a terminal each table goes over the one before.
+                let home = if terminal { "\x1b[H\x1b[2J" } else { "" };
+                if write!(stdout(), "{home}{table}").and_then(|()| stdout().flush()).is_err() {
+                    break;
+                }
+                shown += 1;
+            }
+            None if robot.now_us() > heard_us + 5_000_000 => {
+                return Err(CommandError::machine(
+                    "no STREAM for 5 s; is the ATOM still on, and a place for a subscriber free?",
+                ));
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// Colour of the LED matrix in a state.
+fn led_word(state: u8) -> &'static str {
+    const WORDS: [&str; 9] =
+        ["blue", "green", "yellow", "cyan spiral", "red", "magenta", "cyan spiral", "violet", "violet"];
+    WORDS.get(usize::from(state)).copied().unwrap_or("unknown")
+}
+
+fn table(stream: &Stream, line: Option<&str>) -> String {
+    let control = match stream.control {
+        0 => "nobody",
+        1 => "this client",
+        _others => "another client",
+    };
+    let joints = &stream.seen.joints;
+    let mut text = format!(
+        "{:.1} s  {}  LED {}  control: {control}{}\n\n      angle     goal    speed   load  temp  volt  status\n",
+        f64::from(stream.t_ms) / 1000.0,
+        words::state_word(stream.state),
+        led_word(stream.state),
+        if joints.ok { "" } else { "  not all joints answered" },
+    );
+    for joint in 0..usize::from(stream.seen.n).min(7) {
+        text += &format!(
+            "J{}  {:7.2}° {:7.2}° {:6.1}°/s {:5.1}% {:3}°C {:4.1}V  {:02X}\n",
+            joint + 1,
+            angle_deg(joint, joints.position[joint]),
+            angle_deg(joint, joints.goal[joint]),
+            speed_dps(joint, joints.speed[joint]),
+            load_percent(joint, joints.load[joint]),
+            joints.temperature_c[joint],
+            f64::from(joints.voltage_dv[joint]) / 10.0,
+            joints.status[joint],
+        );
+    }
+    if let Some(line) = line {
+        text += &format!("\n{line}\n");
+    }
+    text
+}

@@ -1,0 +1,219 @@
+//! `atom-sim play` and `atom-sim signal`: a plan or a test signal on any ATOM, with its recording.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use firmware_core::joints::{ARM_JOINTS, TABLE};
+use firmware_core::motion::signal::Params;
+use firmware_core::protocol::build;
+use firmware_core::shared::PlayParams;
+
+use super::exit::CommandError;
+use super::robot::{RobotArgs, bar, fail, report};
+use crate::client::{Collector, Plan, Robot, compensate, plan_csv};
+use crate::recording::run_files::write_recording;
+
+/// Parameters of PLAY and PLAY_SIGNAL.
+#[derive(Debug, Args)]
+struct PlayOptions {
+    /// Control rate (Hz), 50 to 800.
+    #[arg(long, value_name = "HZ", default_value_t = 500)]
+    rate: u16,
+    /// Speed cap of the servos (steps/s).
+    #[arg(long, value_name = "STEPS/S", default_value_t = 2000)]
+    speed_cap: u16,
+    /// Stop when a joint is further than this from its wanted position (°).
+    #[arg(long, value_name = "DEG", default_value_t = 20.0)]
+    max_error: f64,
+    /// Start only when every joint is this near to the start (°).
+    #[arg(long, value_name = "DEG", default_value_t = 3.0)]
+    start_tolerance: f64,
+    /// Write the telemetry as a recording.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+}
+
+impl PlayOptions {
+    fn params(&self) -> PlayParams {
+        let steps = |deg: f64| (deg.abs() * 4096.0 / 360.0).round() as u16;
+        PlayParams {
+            rate_hz: self.rate,
+            speed_cap_sps: self.speed_cap,
+            max_error_steps: steps(self.max_error),
+            start_tolerance_steps: steps(self.start_tolerance),
+        }
+    }
+
+    fn run(&self, robot: &mut Robot, message: &[u8], duration_s: f64) -> Result<(), CommandError> {
+        let bar = bar((duration_s * 1000.0) as u64, "playing");
+        let (done, collector) = robot
+            .run(message, |t_s| bar.set_position((t_s * 1000.0) as u64))
+            .map_err(|error| fail(&error))?;
+        bar.finish_and_clear();
+        if let Some(path) = &self.record {
+            record(path, &collector)?;
+        }
+        report(&done)
+    }
+}
+
+fn record(path: &Path, collector: &Collector) -> Result<(), CommandError> {
+    write_recording(path, collector)
+        .map_err(|error| CommandError::machine(format!("--record {}: {error}", path.display())))?;
+    let gaps = match collector.missing() {
+        0 => "without a gap".to_owned(),
+        missing => format!("{missing} lost on the way"),
+    };
+    eprintln!("{}: {} samples, {gaps}", path.display(), collector.len());
+    Ok(())
+}
+
+/// How goals make up for the servos.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Compensation {
+    /// The file's q_cmd, or its q_plan.
+    None,
+    /// Each joint led by its measured lag.
+    Lag,
+    /// A second-order model of each joint, fed forward.
+    Model,
+}
+
+/// Options of `atom-sim play`.
+#[derive(Debug, Args)]
+pub(super) struct PlayArgs {
+    /// A plan, or a recording: CSV with t, q_plan_1…6 or …7, and q_cmd_1… if goals differ.
+    plan: PathBuf,
+    /// How goals make up for what the servos do to them.
+    #[arg(long, value_enum, default_value_t = Compensation::None)]
+    compensate: Compensation,
+    /// Lags of J1 to J6 (s) for --compensate lag, instead of the measured ones.
+    #[arg(long, value_name = "S", value_delimiter = ',', num_args = ARM_JOINTS)]
+    lags: Option<Vec<f64>>,
+    /// Curves rather than lines between samples.
+    #[arg(long)]
+    cubic: bool,
+    #[command(flatten)]
+    options: PlayOptions,
+    #[command(flatten)]
+    robot: RobotArgs,
+}
+
+/// Plays a plan.
+pub(super) fn run_play(args: &PlayArgs) -> Result<(), CommandError> {
+    let mut plan = plan_csv::read(&args.plan).map_err(CommandError::bad_input)?;
+    plan.cubic = args.cubic;
+    compensate_plan(&mut plan, args)?;
+    let fastest_dps = plan.top_speeds_dps().into_iter().fold(0.0, f64::max);
+    let what = format!(
+        "plays {} samples, {:.1} s, up to {fastest_dps:.0} °/s",
+        plan.samples.len(),
+        plan.duration_s()
+    );
+    let mut robot = args.robot.connect_to_move(&what)?;
+    let uploading = bar(1, "uploading");
+    robot
+        .upload(&plan, |done, all| {
+            uploading.set_length(all as u64);
+            uploading.set_position(done as u64);
+        })
+        .map_err(|error| fail(&error))?;
+    uploading.finish_and_clear();
+    let message = build::play(args.options.params());
+    args.options.run(&mut robot, &message, plan.duration_s() + 0.5)
+}
+
+fn compensate_plan(plan: &mut Plan, args: &PlayArgs) -> Result<(), CommandError> {
+    match args.compensate {
+        Compensation::None => return Ok(()),
+        Compensation::Lag => {
+            let mut lags_s = compensate::LAGS_S;
+            for (lag_s, given_s) in lags_s.iter_mut().zip(args.lags.iter().flatten()) {
+                if !(0.0..=1.0).contains(given_s) {
+                    return Err(CommandError::bad_input(format!(
+                        "--lags: expected 0 to 1 s, found {given_s}"
+                    )));
+                }
+                *lag_s = *given_s;
+            }
+            compensate::lead(plan, &lags_s);
+        }
+        Compensation::Model => compensate::feed_forward(plan, &compensate::MODEL),
+    }
+    let ahead_deg = compensate::distances_deg(plan).map(|(_, largest)| largest);
+    eprintln!("goals lead the wanted positions by up to {:.1?}° per joint", &ahead_deg[..plan.joints]);
+    Ok(())
+}
+
+/// A test signal's form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// A sine whose frequency grows.
+    Chirp,
+    /// Eight holds.
+    Steps,
+}
+
+/// Options of `atom-sim signal`.
+#[derive(Debug, Args)]
+pub(super) struct SignalArgs {
+    /// Its form.
+    #[arg(value_enum)]
+    kind: Kind,
+    /// Joint, 1 to 6.
+    #[arg(long)]
+    joint: u8,
+    /// Amplitude (°).
+    #[arg(long, value_name = "DEG", default_value_t = 10.0)]
+    amp: f32,
+    /// First frequency of a chirp (Hz).
+    #[arg(long, value_name = "HZ", default_value_t = 0.2)]
+    f0: f32,
+    /// Last frequency of a chirp (Hz).
+    #[arg(long, value_name = "HZ", default_value_t = 2.0)]
+    f1: f32,
+    /// Duration (s), 4 to 120.
+    #[arg(long, value_name = "S", default_value_t = 20.0)]
+    duration: f32,
+    /// Top speed (°/s).
+    #[arg(long, value_name = "DEG/S", default_value_t = 60.0)]
+    vmax: f32,
+    /// Top acceleration (°/s²).
+    #[arg(long, value_name = "DEG/S2", default_value_t = 300.0)]
+    amax: f32,
+    /// Base pose: J1,…,J6 (°).
+    #[arg(long, value_name = "POSE", value_delimiter = ',', num_args = ARM_JOINTS, allow_hyphen_values = true, default_value = "0,0,0,0,0,0")]
+    base: Vec<f64>,
+    #[command(flatten)]
+    options: PlayOptions,
+    #[command(flatten)]
+    robot: RobotArgs,
+}
+
+/// Plays a test signal.
+pub(super) fn run_signal(args: &SignalArgs) -> Result<(), CommandError> {
+    let signal = Params {
+        joint: args.joint,
+        kind: match args.kind {
+            Kind::Chirp => 1,
+            Kind::Steps => 2,
+        },
+        amp_deg: args.amp,
+        f0_hz: args.f0,
+        f1_hz: args.f1,
+        duration_s: args.duration,
+        vmax_dps: args.vmax,
+        amax_dps2: args.amax,
+        base_cdeg: core::array::from_fn(|joint| {
+            (args.base.get(joint).copied().unwrap_or_default() * 100.0).round() as i16
+        }),
+    };
+    signal.validate(&TABLE).map_err(|refusal| CommandError::bad_input(format!("signal: {refusal}")))?;
+    let Ok(bytes) = signal.to_bytes().into_array() else {
+        return Err(CommandError::failed("signal: its bytes have the wrong length"));
+    };
+    let what = format!("moves J{} by ±{}° for {} s", args.joint, args.amp, args.duration);
+    let mut robot = args.robot.connect_to_move(&what)?;
+    let message = build::play_signal(args.options.params(), &bytes);
+    args.options.run(&mut robot, &message, f64::from(args.duration) + 6.5)
+}

@@ -1,0 +1,86 @@
+//! Options and questions that all commands to an ATOM share.
+
+use clap::Args;
+use firmware_core::protocol::build;
+use firmware_core::protocol::reply::Done;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::exit::CommandError;
+use crate::client::{Robot, RobotError, Target};
+use crate::recording::trace::words;
+
+/// Where the ATOM is, and whether it may move.
+#[derive(Debug, Args)]
+pub(super) struct RobotArgs {
+    /// The ATOM: ws://HOST[:PORT]/ws or udp://HOST[:5006].
+    #[arg(long, value_name = "URL", default_value = "ws://127.0.0.1:8281/ws")]
+    atom: Target,
+    /// Move a robot that does not say it is a simulator.
+    #[arg(long)]
+    yes: bool,
+    /// Take control over from another client while the robot is at rest.
+    #[arg(long)]
+    take_over: bool,
+}
+
+impl RobotArgs {
+    /// Connects.
+    pub(super) fn connect(&self) -> Result<Robot, CommandError> {
+        Robot::connect(&self.atom).map_err(CommandError::machine)
+    }
+
+    /// Connects for a command that moves the arm: a real robot only with `--yes`.
+    pub(super) fn connect_to_move(&self, what: &str) -> Result<Robot, CommandError> {
+        let mut robot = self.connect()?;
+        let pong = robot.ping().map_err(|error| fail(&error))?;
+        if !self.yes && !robot.is_simulator().map_err(|error| fail(&error))? {
+            let who = robot.status_line().map_or_else(
+                || "no status log line came that says it is a simulator".to_owned(),
+                |line| format!("it says `{}`", line.split_whitespace().next().unwrap_or_default()),
+            );
+            return Err(CommandError::bad_input(format!(
+                "this moves a robot ({what}), and {who}; clear its space and say --yes"
+            )));
+        }
+        eprintln!(
+            "{what}: ATOM {}.{}.{}, {}",
+            pong.major,
+            pong.minor,
+            pong.patch,
+            words::state_word(pong.state)
+        );
+        if self.take_over {
+            robot.request(&build::control(2)).map_err(|error| fail(&error))?;
+        }
+        Ok(robot)
+    }
+}
+
+/// The exit code of a failure at the ATOM.
+pub(super) fn fail(error: &RobotError) -> CommandError {
+    match error {
+        RobotError::Io(_) | RobotError::NoAnswer { .. } | RobotError::Silent => CommandError::machine(error),
+        RobotError::Refused { .. } | RobotError::Upload(_) => CommandError::failed(error),
+    }
+}
+
+/// Says how a run ended; anything but done is a failure.
+pub(super) fn report(done: &Done) -> Result<(), CommandError> {
+    let text = words::done_words(done);
+    if done.result == 0 {
+        eprintln!("{text}");
+        Ok(())
+    } else {
+        Err(CommandError::failed(format!("{text}; HOLD leaves the error")))
+    }
+}
+
+/// A bar on a terminal, nothing elsewhere.
+pub(super) fn bar(length: u64, what: &'static str) -> ProgressBar {
+    let bar = ProgressBar::new(length).with_message(what);
+    // The template is fixed; a broken one would show the default bar.
+    if let Ok(style) = ProgressStyle::with_template("{msg:10} {bar:40} {percent:>3} %  {eta}") {
+        bar.set_style(style);
+    }
+    bar
+}
