@@ -48,6 +48,7 @@ mod level_name {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
 
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
     pub(super) fn serialize<S: Serializer>(level: &ApiLevel, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(level.name())
     }

@@ -1,5 +1,6 @@
 //! `atom-sim move` and `atom-sim watch`: one motion, and a live table of the joints.
 
+use std::fmt::Write as _;
 use std::io::{IsTerminal, Write, stdout};
 
 use clap::Args;
@@ -7,7 +8,7 @@ use firmware_core::protocol::build;
 use firmware_core::protocol::stream::Stream;
 
 use super::exit::CommandError;
-use super::robot::{RobotArgs, bar, fail, report};
+use super::robot::{Numbers, RobotArgs, bar, fail, parse_joints, report};
 use crate::recording::row::{angle_deg, load_percent, speed_dps};
 use crate::recording::trace::words;
 
@@ -15,8 +16,8 @@ use crate::recording::trace::words;
 #[derive(Debug, Args)]
 pub(super) struct MoveArgs {
     /// Goal: J1,…,J6 or J1,…,J7 (°).
-    #[arg(value_delimiter = ',', num_args = 1.., allow_hyphen_values = true, required = true)]
-    goal: Vec<f32>,
+    #[arg(value_parser = parse_joints, allow_hyphen_values = true)]
+    goal: Numbers,
     /// Duration (s); as short as the limits allow when it is not given.
     #[arg(long, value_name = "S", default_value_t = 0.0)]
     duration: f64,
@@ -26,11 +27,8 @@ pub(super) struct MoveArgs {
 
 /// Moves to a pose.
 pub(super) fn run_move(args: &MoveArgs) -> Result<(), CommandError> {
-    if !(6..=7).contains(&args.goal.len()) {
-        let found = args.goal.len();
-        return Err(CommandError::bad_input(format!("expected 6 or 7 angles, found {found}")));
-    }
-    if args.goal.iter().any(|deg| !(-320.0..=320.0).contains(deg)) {
+    let goal: Vec<f32> = args.goal.0.iter().map(|deg| *deg as f32).collect();
+    if goal.iter().any(|deg| !(-320.0..=320.0).contains(deg)) {
         return Err(CommandError::bad_input("expected angles within the joint limits, in degrees"));
     }
     if !(0.0..=65.0).contains(&args.duration) {
@@ -39,9 +37,9 @@ pub(super) fn run_move(args: &MoveArgs) -> Result<(), CommandError> {
             args.duration
         )));
     }
-    let mut robot = args.robot.connect_to_move(&format!("moves to {:?}°", args.goal))?;
+    let mut robot = args.robot.connect_to_move(&format!("moves to {goal:?}°"))?;
     let bar = bar(1, "moving");
-    let message = build::move_to(&args.goal, (args.duration * 1000.0).round() as u16);
+    let message = build::move_to(&goal, (args.duration * 1000.0).round() as u16);
     let (done, _) = robot.run(&message, |_| bar.tick()).map_err(|error| fail(&error))?;
     bar.finish_and_clear();
     report(&done)
@@ -115,8 +113,9 @@ fn table(stream: &Stream, line: Option<&str>) -> String {
         if joints.ok { "" } else { "  not all joints answered" },
     );
     for joint in 0..usize::from(stream.seen.n).min(7) {
-        text += &format!(
-            "J{}  {:7.2}° {:7.2}° {:6.1}°/s {:5.1}% {:3}°C {:4.1}V  {:02X}\n",
+        let _ = writeln!(
+            text,
+            "J{}  {:7.2}° {:7.2}° {:6.1}°/s {:5.1}% {:3}°C {:4.1}V  {:02X}",
             joint + 1,
             angle_deg(joint, joints.position[joint]),
             angle_deg(joint, joints.goal[joint]),
@@ -128,7 +127,7 @@ fn table(stream: &Stream, line: Option<&str>) -> String {
         );
     }
     if let Some(line) = line {
-        text += &format!("\n{line}\n");
+        let _ = writeln!(text, "\n{line}");
     }
     text
 }

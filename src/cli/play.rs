@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use firmware_core::joints::{ARM_JOINTS, TABLE};
+use firmware_core::joints::TABLE;
 use firmware_core::motion::signal::Params;
 use firmware_core::protocol::build;
 use firmware_core::shared::PlayParams;
 
 use super::exit::CommandError;
-use super::robot::{RobotArgs, bar, fail, report};
+use super::robot::{Numbers, RobotArgs, bar, fail, parse_joints, report};
 use crate::client::{Collector, Plan, Robot, compensate, plan_csv};
 use crate::recording::run_files::write_recording;
 
@@ -71,7 +71,7 @@ fn record(path: &Path, collector: &Collector) -> Result<(), CommandError> {
 /// How goals make up for the servos.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Compensation {
-    /// The file's q_cmd, or its q_plan.
+    /// The file's `q_cmd`, or its `q_plan`.
     None,
     /// Each joint led by its measured lag.
     Lag,
@@ -82,14 +82,14 @@ enum Compensation {
 /// Options of `atom-sim play`.
 #[derive(Debug, Args)]
 pub(super) struct PlayArgs {
-    /// A plan, or a recording: CSV with t, q_plan_1…6 or …7, and q_cmd_1… if goals differ.
+    /// A plan, or a recording: CSV with `t`, `q_plan_1`…6 or …7, and `q_cmd_1`… if goals differ.
     plan: PathBuf,
     /// How goals make up for what the servos do to them.
     #[arg(long, value_enum, default_value_t = Compensation::None)]
     compensate: Compensation,
     /// Lags of J1 to J6 (s) for --compensate lag, instead of the measured ones.
-    #[arg(long, value_name = "S", value_delimiter = ',', num_args = ARM_JOINTS)]
-    lags: Option<Vec<f64>>,
+    #[arg(long, value_name = "S", value_parser = parse_joints)]
+    lags: Option<Numbers>,
     /// Curves rather than lines between samples.
     #[arg(long)]
     cubic: bool,
@@ -128,7 +128,7 @@ fn compensate_plan(plan: &mut Plan, args: &PlayArgs) -> Result<(), CommandError>
         Compensation::None => return Ok(()),
         Compensation::Lag => {
             let mut lags_s = compensate::LAGS_S;
-            for (lag_s, given_s) in lags_s.iter_mut().zip(args.lags.iter().flatten()) {
+            for (lag_s, given_s) in lags_s.iter_mut().zip(args.lags.iter().flat_map(|lags| &lags.0)) {
                 if !(0.0..=1.0).contains(given_s) {
                     return Err(CommandError::bad_input(format!(
                         "--lags: expected 0 to 1 s, found {given_s}"
@@ -182,8 +182,8 @@ pub(super) struct SignalArgs {
     #[arg(long, value_name = "DEG/S2", default_value_t = 300.0)]
     amax: f32,
     /// Base pose: J1,…,J6 (°).
-    #[arg(long, value_name = "POSE", value_delimiter = ',', num_args = ARM_JOINTS, allow_hyphen_values = true, default_value = "0,0,0,0,0,0")]
-    base: Vec<f64>,
+    #[arg(long, value_name = "POSE", value_parser = parse_joints, allow_hyphen_values = true, default_value = "0,0,0,0,0,0")]
+    base: Numbers,
     #[command(flatten)]
     options: PlayOptions,
     #[command(flatten)]
@@ -205,7 +205,7 @@ pub(super) fn run_signal(args: &SignalArgs) -> Result<(), CommandError> {
         vmax_dps: args.vmax,
         amax_dps2: args.amax,
         base_cdeg: core::array::from_fn(|joint| {
-            (args.base.get(joint).copied().unwrap_or_default() * 100.0).round() as i16
+            (args.base.0.get(joint).copied().unwrap_or_default() * 100.0).round() as i16
         }),
     };
     signal.validate(&TABLE).map_err(|refusal| CommandError::bad_input(format!("signal: {refusal}")))?;

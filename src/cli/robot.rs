@@ -12,7 +12,7 @@ use crate::recording::trace::words;
 /// Where the ATOM is, and whether it may move.
 #[derive(Debug, Args)]
 pub(super) struct RobotArgs {
-    /// The ATOM: ws://HOST[:PORT]/ws or udp://HOST[:5006].
+    /// The ATOM: `ws://HOST[:PORT]/ws` or `udp://HOST[:5006]`.
     #[arg(long, value_name = "URL", default_value = "ws://127.0.0.1:8281/ws")]
     atom: Target,
     /// Move a robot that does not say it is a simulator.
@@ -53,6 +53,24 @@ impl RobotArgs {
             robot.request(&build::control(2)).map_err(|error| fail(&error))?;
         }
         Ok(robot)
+    }
+}
+
+/// Numbers separated by commas.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Numbers(pub(super) Vec<f64>);
+
+/// Reads six or seven numbers, separated by commas.
+pub(super) fn parse_joints(text: &str) -> Result<Numbers, String> {
+    let numbers: Option<Vec<f64>> = text
+        .split(',')
+        .map(|word| word.trim().parse().ok().filter(|value: &f64| value.is_finite()))
+        .collect();
+    match numbers {
+        Some(numbers) if (6..=7).contains(&numbers.len()) => Ok(Numbers(numbers)),
+        Some(_) | None => {
+            Err("expected 6 numbers (J1 to J6) or 7, separated by commas, such as 0,0,-90,0,0,0".to_owned())
+        }
     }
 }
 

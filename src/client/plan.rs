@@ -30,6 +30,14 @@ pub struct Plan {
     pub samples: Vec<Sample>,
 }
 
+/// The messages of an upload.
+pub(super) struct Messages {
+    pub(super) begin: Vec<u8>,
+    /// Each with its offset.
+    pub(super) data: Vec<(u32, Vec<u8>)>,
+    pub(super) end: Vec<u8>,
+}
+
 impl Plan {
     /// Time of the last sample (s).
     pub fn duration_s(&self) -> f64 {
@@ -63,7 +71,7 @@ impl Plan {
     }
 
     /// PLAN_BEGIN, the PLAN_DATA with their offsets, and PLAN_END.
-    pub(super) fn messages(&self) -> (Vec<u8>, Vec<(u32, Vec<u8>)>, Vec<u8>) {
+    pub(super) fn messages(&self) -> Messages {
         let bytes = self.bytes();
         let begin = build::plan_begin(self.samples.len() as u32, self.rate_hz, self.cubic, self.joints as u8);
         let sample = 4 * self.joints;
@@ -73,7 +81,8 @@ impl Plan {
             message.extend(chunk);
             (offset, message)
         });
-        (begin.to_vec(), data.collect(), build::plan_end(crc32c(&bytes)).to_vec())
+        let (begin, data) = (begin.to_vec(), data.collect());
+        Messages { begin, data, end: build::plan_end(crc32c(&bytes)).to_vec() }
     }
 }
 
@@ -84,7 +93,7 @@ mod tests {
     #[test]
     fn a_plan_is_cut_into_datagrams_with_seven_joints_too() {
         let plan = Plan { rate_hz: 250, joints: 7, cubic: true, samples: vec![Sample::default(); 120] };
-        let (begin, data, end) = plan.messages();
+        let Messages { begin, data, end } = plan.messages();
         assert_eq!(begin, [4, 120, 0, 0, 0, 250, 0, 1, 7]);
         let shape: Vec<(u32, usize)> = data.iter().map(|(offset, bytes)| (*offset, bytes.len())).collect();
         assert_eq!(shape, [(0, 1407), (50, 1407), (100, 7 + 20 * 28)]);

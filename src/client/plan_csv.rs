@@ -104,8 +104,8 @@ fn rate_hz(times_s: &[f64]) -> Option<u16> {
 /// # Errors
 /// The writer's.
 pub fn write(mut out: impl Write, plan: &Plan) -> std::io::Result<()> {
-    let names = |kind: &str| (1..=plan.joints).map(|j| format!(",{kind}_{j}")).collect::<String>();
-    writeln!(out, "t{}{}", names("q_plan"), names("q_cmd"))?;
+    let names = |kind: &str| (1..=plan.joints).map(|j| format!("{kind}_{j}")).collect::<Vec<_>>().join(",");
+    writeln!(out, "t,{},{}", names("q_plan"), names("q_cmd"))?;
     for (k, sample) in plan.samples.iter().enumerate() {
         write!(out, "{}", k as f64 / f64::from(plan.rate_hz))?;
         for pose_deg in [&sample.reference_deg, &sample.cmd_deg] {

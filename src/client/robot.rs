@@ -117,7 +117,7 @@ impl Robot {
             if let Some(Reply::Ack(ack)) = self.receive(until_us)?
                 && ack.code == code
             {
-                return accepted(&ack);
+                return accepted(ack);
             }
         }
         Err(RobotError::NoAnswer { what: words::code_word(code) })
@@ -174,7 +174,7 @@ impl Robot {
             // A MOVE_TO over a WebSocket has no telemetry: the state says that it goes on.
             match self.receive(self.now_us() + 500_000)? {
                 Some(Reply::Ack(ack)) if ack.code == code => {
-                    accepted(&ack)?;
+                    accepted(ack)?;
                     started = true;
                     heard_us = self.now_us();
                 }
@@ -215,7 +215,7 @@ impl Robot {
     }
 }
 
-fn accepted(ack: &Ack) -> Result<(), RobotError> {
+fn accepted(ack: Ack) -> Result<(), RobotError> {
     if ack.status == codes::OK {
         return Ok(());
     }

@@ -4,7 +4,7 @@
 use firmware_core::protocol::codes;
 use firmware_core::protocol::reply::Ack;
 
-use super::plan::Plan;
+use super::plan::{Messages, Plan};
 
 /// A message without an ACK is sent again after this long (µs).
 const RETRY_US: u64 = 200_000;
@@ -70,7 +70,7 @@ pub struct Upload {
 impl Upload {
     /// The upload of a plan.
     pub fn new(plan: &Plan) -> Self {
-        let (begin, data, end) = plan.messages();
+        let Messages { begin, data, end } = plan.messages();
         let mut items = vec![Item::new(begin, codes::PLAN_BEGIN, 0)];
         items.extend(data.into_iter().map(|(offset, bytes)| Item::new(bytes, codes::PLAN_DATA, offset)));
         items.push(Item::new(end, codes::PLAN_END, 0));

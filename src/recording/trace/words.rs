@@ -142,7 +142,7 @@ pub fn reply(bytes: &[u8]) -> String {
             if pong.gains_ok { "" } else { ", gains did not take" },
         ),
         Ok(Reply::State(joints)) => format!("STATE {}", joints_words(&joints)),
-        Ok(Reply::Ack(ack)) => ack_words(&ack),
+        Ok(Reply::Ack(ack)) => ack_words(ack),
         Ok(Reply::Telemetry(packet)) => format!(
             "TELEM {} samples from number {}, up to {:.3} s",
             packet.samples.len(),
@@ -249,7 +249,7 @@ pub fn done_words(done: &Done) -> String {
     )
 }
 
-fn ack_words(ack: &Ack) -> String {
+fn ack_words(ack: Ack) -> String {
     let value = if ack.code == codes::PLAN_DATA { format!(" at {}", ack.value) } else { String::new() };
     format!("ACK {}{value}: {}", code_word(ack.code), status_word(ack.code, ack.status))
 }
