@@ -126,7 +126,7 @@ mod tests {
             reference: [4095, 2, 2048, 5, 6, 512, 1462],
             position: [100, 200, 300, 400, 500, 4600, 1500],
             speed: [0, 50, 0x8032, 100, 0x8064, 0x8C00, 32_767],
-            load: [0, 250, 0x400 | 250, 1, 0x401, 1000, 1023],
+            load: [0, 250, 0x400 | 0xFA, 1, 0x401, 1000, 1023],
             imu: ImuSample { acc: [-70, -4178, 33], gyro: [2, -4, 32_767] },
             ok: true,
         };
@@ -141,7 +141,7 @@ mod tests {
     fn units_have_the_known_values() {
         assert_eq!(angle_deg(0, 2176), -11.25);
         assert_eq!(angle_deg(2, 2176), 11.25);
-        assert_eq!(speed_dps(0, 0x8000 | 1024), 90.0);
-        assert_eq!(load_percent(1, 0x400 | 250), 25.0);
+        assert_eq!(speed_dps(0, 0x8000 | 0x400), 90.0);
+        assert_eq!(load_percent(1, 0x400 | 0xFA), 25.0);
     }
 }
