@@ -1,0 +1,187 @@
+//! The library of scenarios: every one passes, twice with the same bytes, and within its time.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use atom_sim::scenario::batch::{self, Options, Shard};
+use atom_sim::scenario::load::{load, load_text};
+use atom_sim::scenario::outcome::Outcome;
+use atom_sim::scenario::plan::Scenario;
+use atom_sim::scenario::report;
+
+fn library() -> Vec<Scenario> {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios"));
+    load(&[folder]).unwrap_or_else(|errors| panic!("{errors:#?}"))
+}
+
+fn jobs() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn run(scenarios: &[Scenario], options: &Options) -> Vec<Outcome> {
+    batch::run(&batch::select(scenarios, options), options, &|_| {})
+}
+
+fn failures(outcomes: &[Outcome]) -> String {
+    outcomes.iter().filter(|outcome| !outcome.verdict.passed()).map(report::details).collect()
+}
+
+#[test]
+fn every_scenario_of_the_library_passes() {
+    let scenarios = library();
+    let files: std::collections::BTreeSet<&Path> = scenarios.iter().map(|scenario| scenario.path.as_path()).collect();
+    assert!(files.len() >= 40, "{} files", files.len());
+    let started = Instant::now();
+    let outcomes = run(&scenarios, &Options { jobs: jobs(), ..Options::default() });
+    assert_eq!(failures(&outcomes), "");
+    assert_eq!(outcomes.len(), scenarios.len());
+    println!("{} scenarios in {:?}", outcomes.len(), started.elapsed());
+}
+
+#[test]
+fn a_seed_gives_the_same_bytes_twice() {
+    let options = Options {
+        only: Some("wifi".to_owned()),
+        shard: Some(Shard { index: 1, count: 3 }),
+        check_determinism: true,
+        jobs: jobs(),
+        ..Options::default()
+    };
+    let outcomes = run(&library(), &options);
+    assert!(!outcomes.is_empty());
+    assert_eq!(failures(&outcomes), "");
+}
+
+#[test]
+fn shards_are_parts_of_the_whole() {
+    let scenarios = library();
+    let part = |index| {
+        let options = Options { shard: Some(Shard { index, count: 3 }), ..Options::default() };
+        batch::select(&scenarios, &options).into_iter().map(|scenario| scenario.name.clone()).collect::<Vec<_>>()
+    };
+    let mut all: Vec<String> = (1..=3).flat_map(part).collect();
+    all.sort();
+    let mut expected: Vec<String> = scenarios.iter().map(|scenario| scenario.name.clone()).collect();
+    expected.sort();
+    assert_eq!(all, expected);
+}
+
+const WRONG: &str = r#"name = "wrong"
+purpose = "The arm is said to move, and does not"
+duration_s = 1
+
+[[client]]
+name = "page"
+transport = "udp"
+
+[[step]]
+client = "page"
+at_s = 0.2
+do = "ping"
+
+[[expect]]
+that.state = "moving"
+at_s = 0.5
+why = "to see a failure"
+"#;
+
+fn wrong() -> Vec<Scenario> {
+    load_text(Path::new("wrong.toml"), WRONG).expect("the file is right, what it expects is not")
+}
+
+#[test]
+fn a_failure_says_what_was_expected_what_was_seen_when_and_how_to_repeat_it() {
+    let outcomes = run(&wrong(), &Options::default());
+    let text = report::details(&outcomes[0]);
+    for part in [
+        "wrong.toml:14",
+        "expected  state moving, at 0.500 s",
+        "seen      holding",
+        "when      0.500 s",
+        "why       to see a failure",
+        "0.200 s  page → PING",
+        "page ← PONG",
+        "seed 0; again: atom-sim run wrong.toml --only 'wrong'",
+    ] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    let junit = report::junit(&outcomes).expect("XML");
+    assert!(junit.contains(r#"failures="1""#) && junit.contains("expected state moving, at 0.500 s"), "{junit}");
+    let json: serde_json::Value = serde_json::from_str(&report::json(&outcomes).expect("JSON")).expect("JSON");
+    assert_eq!(json["runs"][0]["verdict"], "failed");
+    assert_eq!(json["runs"][0]["failures"][0]["seen"], "holding");
+    assert_eq!(json["totals"]["failed"], 1);
+}
+
+#[test]
+fn the_wall_clock_guard_ends_a_run() {
+    let mut scenarios = wrong();
+    scenarios[0].duration_us = 3_600_000_000;
+    let mut options = Options::default();
+    options.limits.wall = Duration::ZERO;
+    let outcomes = run(&scenarios, &options);
+    assert!(report::line(&outcomes[0]).starts_with("TIME"), "{}", report::line(&outcomes[0]));
+}
+
+#[test]
+fn nothing_new_starts_after_a_failure_that_is_to_stop_all() {
+    let options = Options { repeat: 5, stop_on_failure: true, ..Options::default() };
+    assert_eq!(run(&wrong(), &options).len(), 1);
+}
+
+fn errors(text: &str) -> Vec<String> {
+    load_text(Path::new("s.toml"), text).expect_err("it is wrong").iter().map(ToString::to_string).collect()
+}
+
+fn with(line: &str) -> String {
+    format!("{WRONG}\n{line}\n")
+}
+
+#[test]
+fn a_wrong_file_gets_line_column_and_what_would_be_right() {
+    let one = |text: &str| {
+        let errors = errors(text);
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        errors[0].clone()
+    };
+    assert_eq!(
+        one(&with("[[fault]]\nname = \"servo.slient\"\njoint = 1")),
+        "s.toml:20:8: unknown fault \"servo.slient\"; the nearest is \"servo.silent\""
+    );
+    assert_eq!(
+        one(&with("[[fault]]\nname = \"servo.silent\"\njoint = 9")),
+        "s.toml:21:9: joint of servo.silent must be a whole number from 1 to 7, found 9"
+    );
+    assert_eq!(
+        one(&with("[[step]]\nclient = \"pgae\"\ndo = \"ping\"")),
+        "s.toml:19:1: no client \"pgae\"; there is: page"
+    );
+    let typo = one(&WRONG.replace("do = \"ping\"", "do = \"pong\""));
+    assert!(typo.starts_with("s.toml:12:6: unknown variant `pong`"), "{typo}");
+    assert!(typo.ends_with("the nearest is `ping`"), "{typo}");
+    let key = one(&WRONG.replace("purpose", "prupose"));
+    assert!(key.starts_with("s.toml:2:1: unknown field `prupose`"), "{key}");
+    assert!(key.ends_with("the nearest is `purpose`"), "{key}");
+    let times = one(&WRONG.replace("at_s = 0.5", "at_s = 0.5\nwithin_s = [0, 1]"));
+    assert!(times.contains("expected exactly one of at_s, within_s"), "{times}");
+    let late = one(&WRONG.replace("at_s = 0.5", "at_s = 1.5"));
+    assert!(late.contains("up to the duration of 1 s, found 1.5 to 1.5"), "{late}");
+}
+
+#[test]
+fn all_that_is_wrong_is_told_at_once() {
+    let found = errors(&with("[[fault]]\nname = \"nothing\"\n[[step]]\nclient = \"page\"\nat_s = 9\ndo = \"hold\""));
+    assert_eq!(found.len(), 2, "{found:?}");
+}
+
+#[test]
+fn parameters_are_put_in_and_unknown_ones_are_named() {
+    let text = WRONG.replace("state = \"moving\"", "state = \"${state}\"");
+    let cases = "[parameters]\nseeds = [3, 5]\ncases = [{ case = \"a\", state = \"holding\" }]\n";
+    let scenarios = load_text(Path::new("s.toml"), &format!("{text}\n{cases}")).expect("it is right");
+    let names: Vec<&str> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+    assert_eq!(names, ["wrong[a]#3", "wrong[a]#4", "wrong[a]#5"]);
+    assert_eq!(failures(&run(&scenarios, &Options::default())), "");
+    let unknown = errors(&format!("{text}\n{}", cases.replace("state =", "stat =")));
+    assert!(unknown[0].contains("names a parameter that no case has; there is: case, stat"), "{unknown:?}");
+}
