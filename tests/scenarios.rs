@@ -29,7 +29,8 @@ fn failures(outcomes: &[Outcome]) -> String {
 #[test]
 fn every_scenario_of_the_library_passes() {
     let scenarios = library();
-    let files: std::collections::BTreeSet<&Path> = scenarios.iter().map(|scenario| scenario.path.as_path()).collect();
+    let files: std::collections::BTreeSet<&Path> =
+        scenarios.iter().map(|scenario| scenario.path.as_path()).collect();
     assert!(files.len() >= 40, "{} files", files.len());
     let started = Instant::now();
     let outcomes = run(&scenarios, &Options { jobs: jobs(), ..Options::default() });
@@ -57,7 +58,10 @@ fn shards_are_parts_of_the_whole() {
     let scenarios = library();
     let part = |index| {
         let options = Options { shard: Some(Shard { index, count: 3 }), ..Options::default() };
-        batch::select(&scenarios, &options).into_iter().map(|scenario| scenario.name.clone()).collect::<Vec<_>>()
+        batch::select(&scenarios, &options)
+            .into_iter()
+            .map(|scenario| scenario.name.clone())
+            .collect::<Vec<_>>()
     };
     let mut all: Vec<String> = (1..=3).flat_map(part).collect();
     all.sort();
@@ -106,8 +110,12 @@ fn a_failure_says_what_was_expected_what_was_seen_when_and_how_to_repeat_it() {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
     let junit = report::junit(&outcomes).expect("XML");
-    assert!(junit.contains(r#"failures="1""#) && junit.contains("expected state moving, at 0.500 s"), "{junit}");
-    let json: serde_json::Value = serde_json::from_str(&report::json(&outcomes).expect("JSON")).expect("JSON");
+    assert!(
+        junit.contains(r#"failures="1""#) && junit.contains("expected state moving, at 0.500 s"),
+        "{junit}"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&report::json(&outcomes).expect("JSON")).expect("JSON");
     assert_eq!(json["runs"][0]["verdict"], "failed");
     assert_eq!(json["runs"][0]["failures"][0]["seen"], "holding");
     assert_eq!(json["totals"]["failed"], 1);
@@ -170,7 +178,8 @@ fn a_wrong_file_gets_line_column_and_what_would_be_right() {
 
 #[test]
 fn all_that_is_wrong_is_told_at_once() {
-    let found = errors(&with("[[fault]]\nname = \"nothing\"\n[[step]]\nclient = \"page\"\nat_s = 9\ndo = \"hold\""));
+    let found =
+        errors(&with("[[fault]]\nname = \"nothing\"\n[[step]]\nclient = \"page\"\nat_s = 9\ndo = \"hold\""));
     assert_eq!(found.len(), 2, "{found:?}");
 }
 

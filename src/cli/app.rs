@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
+use super::chaos::{self, ChaosArgs};
 use super::ctl::{self, CtlArgs};
 use super::exit::{self, CommandError};
 use super::files::{self, PlanArgs, RecordingArgs};
@@ -52,6 +53,8 @@ enum Command {
     Serve(ServeArgs),
     /// Run scenarios in virtual time, like a test runner.
     Run(RunArgs),
+    /// Play random clients and random faults against what must always hold.
+    Chaos(ChaosArgs),
     /// Command a running simulator: truth, faults, time, pose, power.
     #[command(after_help = ctl::EXAMPLES)]
     Ctl(CtlArgs),
@@ -94,6 +97,7 @@ fn dispatch(cli: Cli) -> Result<(), CommandError> {
     match cli.command {
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Chaos(args)) => chaos::run(&args),
         Some(Command::Ctl(args)) => ctl::run(&args),
         Some(Command::Kinematics(args)) => kinematics::run(&args),
         Some(Command::Play(args)) => play::run_play(&args),

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `app` | parses the line and runs the command |
 //! | `serve` | `atom-sim serve`, the default command |
+//! | `chaos` | `atom-sim chaos`: random stories against invariants |
 //! | `run` | `atom-sim run`: scenarios |
 //! | `ctl` | `atom-sim ctl`: commands to a running simulator |
 //! | `kinematics` | `atom-sim kinematics`: TCP poses and joint angles for them |
@@ -19,6 +20,7 @@
 //! | `logging` | the log on standard error |
 
 mod app;
+mod chaos;
 mod ctl;
 pub mod exit;
 mod files;

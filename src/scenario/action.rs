@@ -97,7 +97,7 @@ fn jog_tcp(jog: &JogTcp) -> Result<Deed, String> {
 }
 
 /// The 38 bytes of a test signal: u8 joint, u8 kind, f32 amp, f0, f1, duration, vmax, amax, i16 base[6] (0.01°).
-fn signal_bytes(signal: &PlaySignal) -> [u8; SIGNAL_BYTES] {
+pub(super) fn signal_bytes(signal: &PlaySignal) -> [u8; SIGNAL_BYTES] {
     let kind = match signal.kind {
         SignalName::Chirp => 1,
         SignalName::Steps => 2,

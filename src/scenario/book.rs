@@ -84,7 +84,11 @@ impl ClientLog {
             Ok(Reply::Ack(ack)) => {
                 Brief { to: ack.code, status: ack.status, value: ack.value, ..brief(ReplyName::Ack) }
             }
-            Ok(Reply::Done(done)) => Brief { done, ..brief(ReplyName::Done) },
+            Ok(Reply::Done(done)) => {
+                // Another client's run may count samples that are not sent here.
+                self.telemetry.next = None;
+                Brief { done, ..brief(ReplyName::Done) }
+            }
             Ok(Reply::RegisterValues(values)) => {
                 Brief { to: codes::REG_READ, status: values.status, ..brief(ReplyName::Register) }
             }

@@ -19,12 +19,14 @@
 //! | [`batch`] | many scenarios: selection, threads, repetition, determinism |
 //! | [`report`] | terminal, JUnit, JSON |
 //! | [`record`] | files of runs that failed |
+//! | [`chaos`] | random stories against what must always hold |
 //! | [`schema`] | the JSON Schema of the format |
 
 pub mod action;
 pub mod batch;
 pub mod book;
 pub mod cast;
+pub mod chaos;
 mod check;
 mod check_condition;
 pub mod condition;

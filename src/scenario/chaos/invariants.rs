@@ -1,0 +1,166 @@
+//! What must always hold: control, replies, runs and their DONE. Motion is in [`super::motion`].
+//!
+//! A fault that takes messages away, or bytes off the bus, makes some of it impossible to see: those checks
+//! pause while such a fault is there and for a while after.
+
+use std::collections::BTreeSet;
+
+use firmware_core::protocol::codes;
+
+use super::motion::{Disturbance, Motion};
+use super::play::{Clients, Violation};
+use super::story::{CLIENTS, client_name};
+use crate::atom::Truth;
+use crate::scenario::book::Brief;
+use crate::scenario::condition::ReplyName;
+use crate::scenario::words;
+
+/// What one client did and got.
+#[derive(Debug, Clone, Default)]
+struct Account {
+    /// Codes it sent.
+    sent: BTreeSet<u8>,
+    /// It sends whatever a fault makes it send.
+    garbage: bool,
+    /// Requests that start a timed run and were accepted.
+    accepted: u32,
+    /// DONEs by result 0–4.
+    done: [u32; 5],
+    /// Messages of it or to it were lost, or it was away: counts mean nothing.
+    unreliable: bool,
+}
+
+/// The state of all checks.
+#[derive(Debug)]
+pub(super) struct Invariants {
+    accounts: [Account; CLIENTS],
+    motion: Motion,
+    /// Some fault keeps counts from meaning anything: the ATOM restarted.
+    restarted: bool,
+}
+
+impl Invariants {
+    pub(super) fn new(truth: &Truth) -> Self {
+        Self { accounts: Default::default(), motion: Motion::new(truth), restarted: false }
+    }
+
+    /// A client sends.
+    pub(super) fn sent(&mut self, t_us: u64, client: usize, bytes: &[u8]) {
+        if let Some(code) = bytes.first() {
+            self.accounts[client].sent.insert(*code);
+            self.motion.sent(t_us, bytes);
+        }
+    }
+
+    /// A client is gone, by its own will or not.
+    pub(super) fn cut(&mut self, _t_us: u64, client: usize) {
+        self.accounts[client].unreliable = true;
+    }
+
+    /// A fault starts.
+    pub(super) fn fault(&mut self, t_us: u64, name: &str, for_us: u64) {
+        let group = name.split('.').next().unwrap_or_default();
+        match group {
+            "wifi" | "client" => {
+                for account in &mut self.accounts {
+                    account.unreliable = true;
+                    account.garbage |= name == "client.garbage" || name == "client.flood";
+                }
+                self.motion.disturb(t_us, for_us, Disturbance::Messages);
+            }
+            "power" | "ota" => {
+                self.restarted = true;
+                self.motion.disturb(t_us, for_us, Disturbance::Bus);
+            }
+            "cpu" => {
+                self.motion.disturb(t_us, for_us, Disturbance::Messages);
+                self.motion.disturb(t_us, for_us, Disturbance::Bus);
+            }
+            "servo" | "bus" | "gripper" | "arm" => self.motion.disturb(t_us, for_us, Disturbance::Bus),
+            _ => {}
+        }
+    }
+
+    /// A reply came.
+    pub(super) fn reply(&mut self, client: usize, brief: &Brief) -> Result<(), Violation> {
+        let account = &mut self.accounts[client];
+        let code = match brief.name {
+            ReplyName::Pong => Some(codes::PING),
+            ReplyName::State => Some(codes::STATE),
+            ReplyName::Ack | ReplyName::Register | ReplyName::Written => Some(brief.to),
+            ReplyName::Done | ReplyName::Telem | ReplyName::Stream => None,
+        };
+        if let Some(code) = code.filter(|code| !account.sent.contains(code) && !account.garbage) {
+            let message = format!(
+                "every reply goes to its sender; {} got {} but never sent {}",
+                client_name(client),
+                words::brief(brief),
+                words::request_word(code)
+            );
+            return Err(Violation { t_us: brief.t_us, message });
+        }
+        let starts_run = [codes::MOVE_TO, codes::PLAY, codes::PLAY_SIGNAL].contains(&brief.to);
+        if brief.name == ReplyName::Ack && brief.status == 0 && starts_run {
+            account.accepted += 1;
+        }
+        if brief.name == ReplyName::Done {
+            match account.done.get_mut(usize::from(brief.done.result)) {
+                Some(count) => *count += 1,
+                None => {
+                    let message = format!("DONE has a result from 0 to 4; found {}", brief.done.result);
+                    return Err(Violation { t_us: brief.t_us, message });
+                }
+            }
+            if brief.done.joint > 7 {
+                let message = format!("DONE names a joint from 0 to 7; found {}", brief.done.joint);
+                return Err(Violation { t_us: brief.t_us, message });
+            }
+        }
+        Ok(())
+    }
+
+    /// A look at the ATOM.
+    pub(super) fn look(&mut self, t_us: u64, truth: &Truth, clients: &Clients) -> Result<(), Violation> {
+        if let Some(holder) = truth.holder
+            && !clients.ids.contains(&Some(holder))
+            && clients.ids.iter().all(Option::is_some)
+            && holder.transport == crate::atom::Transport::WebSocket
+        {
+            let message = format!("only a connected client has control; {holder:?} has it");
+            return Err(Violation { t_us, message });
+        }
+        self.motion.look(t_us, truth)
+    }
+
+    /// The story is over and all is quiet.
+    pub(super) fn finish(&self, t_us: u64, clients: &Clients) -> Result<(), Violation> {
+        for (client, account) in self.accounts.iter().enumerate() {
+            let name = client_name(client);
+            let fail = |message: String| Err(Violation { t_us, message });
+            if account.unreliable || self.restarted {
+                continue;
+            }
+            let [good, tracking, stopped, _, bus] = account.done;
+            if good + stopped > account.accepted {
+                return fail(format!(
+                    "every DONE 0 or 2 ends an accepted run; {name} got {} for {} runs",
+                    good + stopped,
+                    account.accepted
+                ));
+            }
+            if account.accepted > good + stopped + tracking + bus {
+                return fail(format!(
+                    "every accepted run ends in a DONE; {name} got {:?} for {} runs",
+                    account.done, account.accepted
+                ));
+            }
+            let missing = clients.logs[client].telemetry.missing;
+            if missing > 0 && self.motion.was_undisturbed() {
+                return fail(format!(
+                    "sequence numbers have no gaps within a run; {name} misses {missing} samples"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
