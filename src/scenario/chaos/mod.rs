@@ -2,9 +2,9 @@
 //!
 //! | File | Is |
 //! | --- | --- |
-//! | [`story`] | a seed → clients, messages and faults |
+//! | [`mod@story`] | a seed → clients, messages and faults |
 //! | [`messages`] | random messages of a client |
-//! | [`play`] | a story on an ATOM |
+//! | [`mod@play`] | a story on an ATOM |
 //! | [`invariants`] | what must always hold |
 //! | [`motion`] | the invariants of motion: ranges, speeds, accelerations |
 //! | [`shrink`] | a story that fails → a shorter one that fails |
