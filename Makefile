@@ -88,6 +88,8 @@ bench: bench-serving
 
 bench-serving: build
 	$(PYTHON) tools/serving_figures.py target/release/atom-sim
+	$(CARGO) bench --locked -p firmware-core --bench twist
+	firmware-core/benches/instructions.sh
 
 clean:
 	$(CARGO) clean

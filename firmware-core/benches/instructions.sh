@@ -8,6 +8,7 @@
 # --bench twist.
 set -eu
 cd "$(dirname "$0")/.."
+command -v valgrind >/dev/null || { echo "instructions.sh needs valgrind: install it" >&2; exit 2; }
 ceiling=${1:-4000}
 files='tests/data/twist.csv tests/data/twist2.csv'
 counts=$(mktemp -d)

@@ -30,7 +30,7 @@ the base's fixed axes x, y and z, in this order.";
 #[command(after_help = EXAMPLES)]
 pub(super) struct KinematicsArgs {
     #[command(subcommand)]
-    question: Question,
+    question: Option<Question>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -119,7 +119,12 @@ fn parse_triple(text: &str) -> Result<Triple, String> {
 /// # Errors
 /// 1: no joint angles were found for a pose. 2: a wrong option, or joint angles outside the joint limits.
 pub(super) fn run(args: &KinematicsArgs) -> Result<(), CommandError> {
-    print!("{}", answer(&args.question)?);
+    let question = args.question.as_ref().ok_or_else(|| {
+        CommandError::bad_input(
+            "expected what to compute: forward, jacobian, singular-values or inverse; see atom-sim kinematics --help",
+        )
+    })?;
+    print!("{}", answer(question)?);
     Ok(())
 }
 
@@ -275,7 +280,7 @@ mod tests {
 
     fn ask(words: &str) -> Result<String, CommandError> {
         let line = Line::try_parse_from(words.split(' ')).expect("the line is right");
-        answer(&line.args.question)
+        answer(&line.args.question.expect("a question"))
     }
 
     #[test]
