@@ -1,13 +1,14 @@
 //! The library of scenarios: every one passes, twice with the same bytes, and within its time.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use atom_sim::scenario::batch::{self, Options, Shard};
 use atom_sim::scenario::load::{load, load_text};
 use atom_sim::scenario::outcome::Outcome;
 use atom_sim::scenario::plan::Scenario;
 use atom_sim::scenario::report;
+use atom_sim::scenario::stopwatch::Stopwatch;
 
 fn library() -> Vec<Scenario> {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios"));
@@ -32,7 +33,7 @@ fn every_scenario_of_the_library_passes() {
     let files: std::collections::BTreeSet<&Path> =
         scenarios.iter().map(|scenario| scenario.path.as_path()).collect();
     assert!(files.len() >= 40, "{} files", files.len());
-    let started = Instant::now();
+    let started = Stopwatch::start();
     let outcomes = run(&scenarios, &Options { jobs: jobs(), ..Options::default() });
     assert_eq!(failures(&outcomes), "");
     assert_eq!(outcomes.len(), scenarios.len());

@@ -1,10 +1,10 @@
 //! `atom-sim chaos`: random clients and faults against the invariants.
 
+use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
 
 use clap::Args;
 
@@ -12,6 +12,7 @@ use super::exit::CommandError;
 use crate::scenario::chaos::shrink::shrink;
 use crate::scenario::chaos::story::{STORY_US, story};
 use crate::scenario::chaos::{Violation, play};
+use crate::scenario::stopwatch::Stopwatch;
 
 /// Seeds from a first to a last one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +63,7 @@ pub(super) fn run(args: &ChaosArgs) -> Result<(), CommandError> {
             format!("--keep {bad}: the story of seed {} has events 0 to {}", seeds.start(), events - 1);
         return Err(CommandError::bad_input(message));
     }
-    let started = Instant::now();
+    let started = Stopwatch::start();
     let failures = play_all(args, seeds);
     let count = seeds.end() - seeds.start() + 1;
     let virtual_s = count as f64 * STORY_US as f64 * 1e-6;
@@ -116,7 +117,7 @@ fn report(seed: u64, violation: &Violation, args: &ChaosArgs) -> String {
     let (kept, violation) = shrunk.unwrap_or_else(|| (all(), violation.clone()));
     let mut text = format!("FAIL seed {seed} at {violation}\n");
     for index in &kept {
-        text += &format!("  {index:>3}  {}\n", story.events[*index]);
+        let _ = writeln!(text, "  {index:>3}  {}", story.events[*index]);
     }
     let list = kept.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     text + &format!("  again: atom-sim chaos --seeds {seed}..{seed} --keep {list}")

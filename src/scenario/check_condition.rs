@@ -9,7 +9,10 @@ use super::condition::{Bounds, Condition, JointNumber, TcpNumber};
 /// What is wrong with it, in words.
 pub(super) fn check(condition: &Condition, names: &Names<'_>) -> Result<(), String> {
     match condition {
-        Condition::State(_) | Condition::PlanValid(_) | Condition::StatusContains(_) => Ok(()),
+        Condition::State(_)
+        | Condition::PlanValid(_)
+        | Condition::StatusContains(_)
+        | Condition::JointsInUse(6 | 7) => Ok(()),
         Condition::AngleDeg(number)
         | Condition::GoalDeg(number)
         | Condition::GoalErrorDeg(number)
@@ -37,7 +40,6 @@ pub(super) fn check(condition: &Condition, names: &Names<'_>) -> Result<(), Stri
         Condition::Led(pixels) => limited(&pixels.bounds()),
         Condition::Holder(name) if name == "nobody" => Ok(()),
         Condition::Holder(name) | Condition::Connected(name) => client(name, names),
-        Condition::JointsInUse(6 | 7) => Ok(()),
         Condition::JointsInUse(n) => Err(format!("expected 6 or 7 joints in use, found {n}")),
         Condition::Replies(count) => {
             client(&count.client, names)?;

@@ -112,7 +112,7 @@ impl Watch {
             match self.windows[index] {
                 Some(Window::Always(..) | Window::Never(..)) => {}
                 Some(window @ (Window::At(_) | Window::Within(..))) => {
-                    misses.push(miss(index, expect, window, book))
+                    misses.push(miss(index, expect, window, book));
                 }
                 None => misses.push(Miss {
                     index,

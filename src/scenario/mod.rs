@@ -43,6 +43,7 @@ mod recovery;
 pub mod report;
 pub mod runner;
 pub mod schema;
+pub mod stopwatch;
 mod tail;
 pub mod upload;
 pub mod words;

@@ -35,7 +35,12 @@ fn log_text(outcome: &Outcome) -> String {
 }
 
 fn csv_text(outcome: &Outcome) -> String {
-    let columns = |what: &str| (1..=7).map(|joint| format!(",{what}_{joint}")).collect::<String>();
+    let columns = |what: &str| {
+        (1..=7).fold(String::new(), |mut names, joint| {
+            let _ = write!(names, ",{what}_{joint}");
+            names
+        })
+    };
     let mut text = format!("t{}{}{}{}\n", columns("q_cmd"), columns("q"), columns("dq"), columns("load"));
     let first_us = outcome.samples.first().map_or(0, |sample| sample.t_us);
     for sample in &outcome.samples {

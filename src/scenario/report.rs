@@ -1,4 +1,4 @@
-//! Reports: lines for a terminal, JUnit XML, JSON.
+//! Reports: lines for a terminal, `JUnit` XML, JSON.
 
 use std::fmt::Write as _;
 
@@ -106,7 +106,7 @@ fn failure_text(outcome: &Outcome, failure: &Failure) -> String {
     text
 }
 
-/// A JUnit report.
+/// A `JUnit` report.
 ///
 /// # Errors
 /// The XML cannot be written.

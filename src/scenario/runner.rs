@@ -1,6 +1,6 @@
 //! Runs one scenario on one ATOM in virtual time.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use firmware_core::protocol::request::build;
 
@@ -12,6 +12,7 @@ use super::expect::{Miss, Watch};
 use super::outcome::{Entry, Failure, Outcome, Verdict};
 use super::plan::{Deed, Scenario};
 use super::recovery;
+use super::stopwatch::Stopwatch;
 use super::tail::Tail;
 use super::words;
 use crate::atom::fault::{Fault, catalogue};
@@ -45,7 +46,7 @@ pub(super) struct Run<'a> {
     cast: Cast,
     watch: Watch,
     limits: Limits,
-    started: Instant,
+    started: Stopwatch,
     looks: u32,
     transcript: Vec<Entry>,
     samples: Vec<Truth>,
@@ -59,7 +60,7 @@ pub(super) struct Run<'a> {
 
 /// Runs a scenario.
 pub fn run(scenario: &Scenario, limits: Limits) -> Outcome {
-    let started = Instant::now();
+    let started = Stopwatch::start();
     let options: &Options = &scenario.options;
     let outcome = |verdict, virtual_us, transcript, samples| Outcome {
         name: scenario.name.clone(),
@@ -87,7 +88,7 @@ pub fn run(scenario: &Scenario, limits: Limits) -> Outcome {
 }
 
 impl<'a> Run<'a> {
-    fn new(scenario: &'a Scenario, atom: Atom, limits: Limits, started: Instant) -> Self {
+    fn new(scenario: &'a Scenario, atom: Atom, limits: Limits, started: Stopwatch) -> Self {
         let truth = atom.truth();
         let names = scenario.clients.iter().map(|client| client.name.clone()).collect();
         let mut book = Book::new(atom.now_us(), truth, names);
@@ -172,7 +173,7 @@ impl<'a> Run<'a> {
         }
         let now_us = self.book.now_us();
         self.tail.look(now_us, &truth);
-        if self.limits.samples && now_us % SAMPLE_US == 0 {
+        if self.limits.samples && now_us.is_multiple_of(SAMPLE_US) {
             self.samples.push(truth);
         }
         if self.ended {

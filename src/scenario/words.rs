@@ -1,5 +1,7 @@
 //! Conditions, replies and windows in words, for reports.
 
+use std::fmt::Write as _;
+
 use super::book::Brief;
 use super::condition::{Condition, JointNumber, ReplyCount, ReplyName, TcpNumber};
 use super::judge::code_of;
@@ -68,13 +70,13 @@ fn tcp(what: &str, unit: &str, number: &TcpNumber) -> String {
 fn replies(count: &ReplyCount) -> String {
     let mut what = reply_word(count.reply).to_owned();
     if let Some(to) = count.to {
-        what += &format!(" to {}", request_word(code_of(to)));
+        let _ = write!(what, " to {}", request_word(code_of(to)));
     }
     if let Some(status) = count.status {
-        what += &format!(" with status {status}");
+        let _ = write!(what, " with status {status}");
     }
     if let Some(result) = count.result {
-        what += &format!(" with result {result}");
+        let _ = write!(what, " with result {result}");
     }
     format!("{} of {what} to {}", count.bounds(), count.client)
 }

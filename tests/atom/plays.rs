@@ -30,7 +30,7 @@ fn swing(samples: usize, joints: usize, swing_deg: f64) -> Plan {
     let last = (samples - 1) as f64;
     let sample = |k: usize| {
         let mut pose_deg = [0.0; 7];
-        let s = (core::f64::consts::PI * k as f64 / last).sin();
+        let s = libm::sin(core::f64::consts::PI * k as f64 / last);
         pose_deg[0] = swing_deg * s * s;
         pose_deg[6] = if joints == 7 { -20.0 - 0.2 * pose_deg[0] } else { 0.0 };
         Sample { cmd_deg: pose_deg, reference_deg: pose_deg }
@@ -142,7 +142,9 @@ fn the_csv_of_a_run_equals_its_telemetry() {
     let (_, collector) = until_done(&mut bench, client, 3);
     let rows: Vec<Row> = collector.samples().map(Row::from_sample).collect();
     let mut writer = Writer::new(Vec::new(), 6).expect("memory");
-    rows.iter().for_each(|row| writer.write(row).expect("memory"));
+    for row in &rows {
+        writer.write(row).expect("memory");
+    }
     let bytes = writer.finish().expect("memory");
     let mut reader = Reader::new(bytes.as_slice(), std::path::Path::new("run.csv")).expect("a header");
     for sample in collector.samples() {
@@ -351,11 +353,14 @@ fn a_plan_too_fast_for_the_arm_ends_with_its_joint_and_error() {
     assert_eq!(bench.atom.state(), State::Error);
 }
 
+/// A change that makes the parameters wrong, and the status that refuses it.
+type Change = (fn(&mut Params), i8);
+
 #[test]
 fn play_signal_refuses_each_parameter_by_its_number() {
     let mut bench = Bench::new(&six_joints());
     let client = bench.udp();
-    let changes: [(fn(&mut Params), i8); 9] = [
+    let changes: [Change; 9] = [
         (|p| p.joint = 0, -11),
         (|p| p.kind = 3, -12),
         (|p| p.amp_deg = f32::NAN, -13),

@@ -104,13 +104,11 @@ impl Invariants {
             account.accepted += 1;
         }
         if brief.name == ReplyName::Done {
-            match account.done.get_mut(usize::from(brief.done.result)) {
-                Some(count) => *count += 1,
-                None => {
-                    let message = format!("DONE has a result from 0 to 4; found {}", brief.done.result);
-                    return Err(Violation { t_us: brief.t_us, message });
-                }
-            }
+            let Some(count) = account.done.get_mut(usize::from(brief.done.result)) else {
+                let message = format!("DONE has a result from 0 to 4; found {}", brief.done.result);
+                return Err(Violation { t_us: brief.t_us, message });
+            };
+            *count += 1;
             if brief.done.joint > 7 {
                 let message = format!("DONE names a joint from 0 to 7; found {}", brief.done.joint);
                 return Err(Violation { t_us: brief.t_us, message });
