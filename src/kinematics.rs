@@ -1,7 +1,8 @@
-//! Kinematics of the arm for programs on the host: TCP pose, Jacobian, singular values, joint angles for a pose.
+//! Kinematics of the arm for programs on the host: TCP pose, Jacobian, singular values, joint angles for a
+//! pose.
 //!
-//! Forward kinematics and Jacobian are the controller's own, in single precision: 0.0005 mm. Angles in degrees, lengths in
-//! mm, rotations row-major with the columns = tool axes in the base frame.
+//! Forward kinematics and Jacobian are the controller's own, in single precision: 0.0005 mm. Angles in
+//! degrees, lengths in mm, rotations row-major with the columns = tool axes in the base frame.
 
 use firmware_core::joints::{ARM_JOINTS, TABLE};
 pub use firmware_core::kinematics::Tcp;
@@ -73,8 +74,8 @@ pub fn forward(angles_deg: &Angles, tcp: Tcp) -> Pose {
     }
 }
 
-/// Geometric Jacobian in the base frame, row by row: linear velocity of the TCP (mm/rad), then angular velocity; one
-/// column per joint.
+/// Geometric Jacobian in the base frame, row by row: linear velocity of the TCP (mm/rad), then angular
+/// velocity; one column per joint.
 pub fn jacobian(angles_deg: &Angles, tcp: Tcp) -> [[f64; ARM_JOINTS]; 6] {
     let columns = kinematics::jacobian(&single(angles_deg), tcp);
     core::array::from_fn(|row| core::array::from_fn(|joint| f64::from(columns[joint][row])))
@@ -93,8 +94,8 @@ pub fn singular_values(angles_deg: &Angles, tcp: Tcp) -> [f64; 6] {
     values
 }
 
-/// Turns pairs of rows into each other until all are at right angles (one-sided Jacobi): their lengths are then the
-/// singular values.
+/// Turns pairs of rows into each other until all are at right angles (one-sided Jacobi): their lengths are
+/// then the singular values.
 fn orthogonal_rows(mut rows: [[f64; 6]; 6]) -> [[f64; 6]; 6] {
     /// Six rows are at right angles after five or six rounds.
     const ROUNDS: usize = 12;
@@ -122,12 +123,13 @@ fn orthogonal_rows(mut rows: [[f64; 6]; 6]) -> [[f64; 6]; 6] {
     rows
 }
 
-/// Joint angles at which the TCP has the pose `target`, found from `start_deg` by the damped steps of the end-effector
-/// JOG. They are inside the limits less the margin, so that a `MOVE_TO` accepts them; the start is brought inside first.
-/// The keep-outs of the end-effector JOG are no limits here.
+/// Joint angles at which the TCP has the pose `target`, found from `start_deg` by the damped steps of the
+/// end-effector JOG. They are inside the limits less the margin, so that a `MOVE_TO` accepts them; the start
+/// is brought inside first. The keep-outs of the end-effector JOG are no limits here.
 ///
 /// # Errors
-/// [`InverseError`] when the steps end anywhere else: the pose is out of reach, or the way from this start to it is.
+/// [`InverseError`] when the steps end anywhere else: the pose is out of reach, or the way from this start to
+/// it is.
 pub fn inverse(target: &Pose, start_deg: &Angles, tcp: Tcp) -> Result<Angles, InverseError> {
     let mut angles_deg: Angles = core::array::from_fn(|joint| within_limits(joint, start_deg[joint]));
     for _ in 0..STEPS_MAX {
@@ -196,7 +198,8 @@ fn way(from: &Pose, to: &Pose) -> ([f64; 3], [f64; 3]) {
     if cosine > 0.0 {
         return (linear_mm, sine);
     }
-    // Half a turn: (turn + 1) / 2 is the axis times itself, and its longest column is the axis, but for its length.
+    // Half a turn: (turn + 1) / 2 is the axis times itself, and its longest column is the axis, but for its
+    // length.
     let column = |k: usize| -> [f64; 3] {
         core::array::from_fn(|row| turn(row, k) + if row == k { 1.0 } else { 0.0 })
     };

@@ -1,5 +1,5 @@
-//! What one step of the end-effector JOG costs: nanoseconds per step, over the recorded sequences (singular poses, limits
-//! and braking among them). Instructions are counted by `benches/instructions.sh`.
+//! What one step of the end-effector JOG costs: nanoseconds per step, over the recorded sequences (singular
+//! poses, limits and braking among them). Instructions are counted by `benches/instructions.sh`.
 
 #[path = "../examples/twist_steps/sequences.rs"]
 mod sequences;

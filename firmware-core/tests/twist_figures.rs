@@ -1,5 +1,5 @@
-//! What the end-effector JOG must do, figure by figure: straight lines, turns, limits, keep-outs, reversals, random
-//! twists, the hand-over from another mode.
+//! What the end-effector JOG must do, figure by figure: straight lines, turns, limits, keep-outs, reversals,
+//! random twists, the hand-over from another mode.
 
 use firmware_core::joints::{ARM_JOINTS, JOINTS, TABLE};
 use firmware_core::kinematics::{Pose, Tcp, forward};
@@ -307,8 +307,8 @@ fn ten_minutes_of_random_twists_never_leave_the_limits() {
     }
 }
 
-/// A joint that arrives at its bound while others brake turns the tool a little, and the target follows. The turns of
-/// many stops add up like a random walk.
+/// A joint that arrives at its bound while others brake turns the tool a little, and the target follows. The
+/// turns of many stops add up like a random walk.
 #[test]
 fn five_minutes_of_random_translations_turn_the_tool_little() {
     let mut turns_deg = Vec::new();

@@ -1,9 +1,10 @@
-//! Runs every step of recorded sequences of the end-effector JOG, as often as asked: something to count instructions of.
+//! Runs every step of recorded sequences of the end-effector JOG, as often as asked: something to count
+//! instructions of.
 //!
-//! `twist_steps PASSES FILE…` reads the files once and passes over them PASSES times, each sequence from its first
-//! state on. It prints the steps of one pass and a sum of the joint goals, which keeps the work from being optimised
-//! away and shows that two builds did the same. Two runs that differ in PASSES alone differ by the passes alone:
-//! `benches/instructions.sh` uses that.
+//! `twist_steps PASSES FILE…` reads the files once and passes over them PASSES times, each sequence from its
+//! first state on. It prints the steps of one pass and a sum of the joint goals, which keeps the work from
+//! being optimised away and shows that two builds did the same. Two runs that differ in PASSES alone differ
+//! by the passes alone: `benches/instructions.sh` uses that.
 
 mod sequences;
 

@@ -82,8 +82,8 @@ impl Pose {
     }
 }
 
-/// Frames of J1 to J6 after their turns, at the angles `q_deg` (°). The last is the flange; a sensor on the link
-/// between J5 and J6 turns with the frame of J5.
+/// Frames of J1 to J6 after their turns, at the angles `q_deg` (°). The last is the flange; a sensor on the
+/// link between J5 and J6 turns with the frame of J5.
 pub fn joint_frames(q_deg: &[f32; ARM_JOINTS]) -> [Pose; ARM_JOINTS] {
     let j1 = Pose::BASE.next::<0>(q_deg[0]);
     let j2 = j1.next::<1>(q_deg[1]);

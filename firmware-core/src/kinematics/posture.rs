@@ -1,8 +1,8 @@
 //! Pose and Jacobian of the TCP at once, computed in the plane of the arm.
 //!
-//! The axes of J2, J3 and J4 are parallel, and J1 passes through the origin of J2. In the frame of J2 before its turn
-//! (the *plane frame*: z along those axes) these three joints do nothing but turn and shift the plane. Their columns
-//! of the Jacobian therefore have three zeros each, exactly:
+//! The axes of J2, J3 and J4 are parallel, and J1 passes through the origin of J2. In the frame of J2 before
+//! its turn (the *plane frame*: z along those axes) these three joints do nothing but turn and shift the
+//! plane. Their columns of the Jacobian therefore have three zeros each, exactly:
 //!
 //! ```text
 //!                J2 J3 J4    J1 J5 J6
@@ -20,15 +20,15 @@ use crate::math::vector::{
     Matrix3, Vector3, add, cross, mul_transposed, mul_vector, product, scale, subtract,
 };
 
-/// The geometric Jacobian in the base frame, one column per joint: linear velocity (mm/rad) of the TCP, then angular
-/// velocity.
+/// The geometric Jacobian in the base frame, one column per joint: linear velocity (mm/rad) of the TCP, then
+/// angular velocity.
 pub type Jacobian = [[f32; 6]; ARM_JOINTS];
 
 /// The joints of the first three columns, then those of the last three (indices).
 const COLUMNS: [usize; ARM_JOINTS] = [1, 2, 3, 0, 4, 5];
 
-// What makes the plane: J1 turns about the base's z axis, no way from J1 to J2, J2 to J3 a shift, J3 to J4 a shift and a
-// turn about z.
+// What makes the plane: J1 turns about the base's z axis, no way from J1 to J2, J2 to J3 a shift, J3 to J4 a
+// shift and a turn about z.
 const _: () = {
     let [j1, j2, j3, j4, ..] = &LINKS;
     assert!(is(j1.translation_mm[0], 0.0) && is(j1.translation_mm[1], 0.0));

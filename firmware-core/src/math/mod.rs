@@ -1,5 +1,5 @@
-//! Elementary functions in f32, one implementation for every target: the same bits on the ESP32 and on the host.
-//! No fused multiply-add, no f64.
+//! Elementary functions in f32, one implementation for every target: the same bits on the ESP32 and on the
+//! host. No fused multiply-add, no f64.
 //!
 //! | File | Is |
 //! | --- | --- |

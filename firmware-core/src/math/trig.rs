@@ -1,19 +1,21 @@
 //! Sine and cosine in f32: an argument reduced to ±45°, then a polynomial; at most 2 ulp off.
 //!
-//! The ESP32 adds and multiplies f32 in hardware, divides in software and has no f64: there is no division here, and
-//! no f64. The polynomials are those of the Cephes library (public domain).
+//! The ESP32 adds and multiplies f32 in hardware, divides in software and has no f64: there is no division
+//! here, and no f64. The polynomials are those of the Cephes library (public domain).
 
 use core::f32::consts::FRAC_2_PI;
 
 /// Degrees to radians; this f32 is 0.13 half-ulp off π/180, so that no correction is needed.
 const RADIANS_PER_DEGREE: f32 = 1.745_329_2e-2;
-/// Adding this and taking it off again rounds to the nearest integer; the low bits of the sum are that integer.
+/// Adding this and taking it off again rounds to the nearest integer; the low bits of the sum are that
+/// integer.
 const ROUNDER: f32 = 12_582_912.0;
-/// π/2 in parts of ten bits, so that a part times a quadrant number below 2¹⁴ is exact; the last part has 24 bits.
+/// π/2 in parts of ten bits, so that a part times a quadrant number below 2¹⁴ is exact; the last part has 24
+/// bits.
 const HALF_PI: [f32; 5] = [1.570_312_5, 4.825_592e-4, 1.266_598_7e-6, 9.913_492e-10, 7.443_547e-13];
 
-/// The arguments (rad, either sign) up to which [`sin`] and [`cos`] reduce in f32; above they fall back on libm, equally
-/// exact and on the ESP32 much slower. A test signal's phase stays below 15,000 rad.
+/// The arguments (rad, either sign) up to which [`sin`] and [`cos`] reduce in f32; above they fall back on
+/// libm, equally exact and on the ESP32 much slower. A test signal's phase stays below 15,000 rad.
 pub const RADIANS_MAX: f32 = 20_000.0;
 
 /// Sine of `x` (rad), at most 2 ulp off.

@@ -12,8 +12,8 @@
 //! | `singular` | the smallest singular value |
 //! | `limits` | bounds, the one factor, braking |
 //!
-//! The ESP32 divides and takes square roots in library calls, so they are few. A step that runs freely at a steady
-//! twist divides three times (two blocks of the Jacobian, dt) and takes no square root. Besides:
+//! The ESP32 divides and takes square roots in library calls, so they are few. A step that runs freely at a
+//! steady twist divides three times (two blocks of the Jacobian, dt) and takes no square root. Besides:
 //!
 //! | When | Divisions | Square roots |
 //! | --- | --- | --- |
@@ -86,8 +86,8 @@ impl TwistController {
 
     /// One step of `dt_s`: moves the goals and speeds of J1–J6; J7 is left alone.
     ///
-    /// A step time outside (0, 1] s, or goals and speeds that are not finite, make no step. A twist that is not finite
-    /// asks for rest.
+    /// A step time outside (0, 1] s, or goals and speeds that are not finite, make no step. A twist that is
+    /// not finite asks for rest.
     pub fn step(&mut self, motion: &mut JointMotion, command: &TwistCommand, dt_s: f32) -> TwistReport {
         let (q_deg, v_dps) = arm_of(motion);
         if !(dt_s > 0.0 && dt_s <= STEP_S_MAX && are_finite(&q_deg) && are_finite(&v_dps)) {
@@ -127,8 +127,8 @@ impl TwistController {
         }
     }
 
-    /// Joint speeds (°/s) for a twist and the way back to the target; whether they are damped, and whether the twist is
-    /// blocked, which makes them 0.
+    /// Joint speeds (°/s) for a twist and the way back to the target; whether they are damped, and whether
+    /// the twist is blocked, which makes them 0.
     fn joint_speeds(&mut self, posture: &Posture, wanted: &Twist) -> ([f32; ARM_JOINTS], bool, bool) {
         let error = target::error(&self.target, posture.pose()).unwrap_or_else(|| {
             self.target = *posture.pose();
@@ -155,8 +155,8 @@ impl TwistController {
         (speeds_dps, damping > 0.0, blocked)
     }
 
-    /// Moves twist and target on, and returns the factor. Along the twist the target moves and turns with it; braking,
-    /// both follow the joints.
+    /// Moves twist and target on, and returns the factor. Along the twist the target moves and turns with it;
+    /// braking, both follow the joints.
     fn follow(
         &mut self,
         scaling: Scaling,
@@ -184,8 +184,8 @@ impl TwistController {
     }
 }
 
-/// Turns of J1–J6 (rad) that bring the TCP on by `linear_mm` and the rotation vector `angular_rad`, both in the base
-/// frame and small: the damped least squares of one step, for a way to a pose without time.
+/// Turns of J1–J6 (rad) that bring the TCP on by `linear_mm` and the rotation vector `angular_rad`, both in
+/// the base frame and small: the damped least squares of one step, for a way to a pose without time.
 pub fn damped_turns_rad(posture: &Posture, linear_mm: &Vector3, angular_rad: &Vector3) -> [f32; ARM_JOINTS] {
     let jacobian = posture.plane_jacobian().with_linear_rows_times(1.0 / LINEAR_UNIT_MM);
     let system = LeastSquares::new(jacobian);

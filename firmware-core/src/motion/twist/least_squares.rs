@@ -1,15 +1,15 @@
 //! Joint speeds for a twist by damped least squares, q̇ = Jᵀ(JJᵀ + λ²I)⁻¹ξ, block by block.
 //!
-//! With J = (I C; 0 O), the blocks of [`PlaneJacobian`], and no damping, q̇ = J⁻¹ξ: the outer joints follow from O
-//! alone, then the inner ones from I, with one division each. With damping, eliminating the outer joints leaves sums of
-//! positive terms only, so that nothing cancels next to a singular pose:
+//! With J = (I C; 0 O), the blocks of [`PlaneJacobian`], and no damping, q̇ = J⁻¹ξ: the outer joints follow
+//! from O alone, then the inner ones from I, with one division each. With damping, eliminating the outer
+//! joints leaves sums of positive terms only, so that nothing cancels next to a singular pose:
 //!
 //! ```text
 //! G = OᵀO + λ²,  g = G⁻¹Oᵀξ_outer,  (IIᵀ + λ² + λ²·C·G⁻¹·Cᵀ)·y = ξ_inner − C·g
 //! inner joints: Iᵀy        outer joints: g + λ²·G⁻¹·Cᵀ·y
 //! ```
 //!
-//! Six divisions; no square root in either case.
+//! Two divisions without damping, six with it; no square root in either case.
 
 use crate::joints::ARM_JOINTS;
 use crate::kinematics::{PlaneJacobian, PlaneTwist};
@@ -20,7 +20,8 @@ use crate::math::vector::{
 
 /// The damping begins below this smallest singular value; the largest λ is the same.
 pub(super) const SIGMA_DAMPED: f32 = 0.05;
-/// With a determinant below this the smallest singular value is below [`SIGMA_DAMPED`], whatever an older step found.
+/// With a determinant below this the smallest singular value is below [`SIGMA_DAMPED`], whatever an older
+/// step found.
 const DETERMINANT_MIN: f32 =
     SIGMA_DAMPED * SIGMA_DAMPED * SIGMA_DAMPED * SIGMA_DAMPED * SIGMA_DAMPED * SIGMA_DAMPED;
 
@@ -33,7 +34,8 @@ pub(super) fn damping(sigma_min: f32) -> f32 {
     SIGMA_DAMPED * SIGMA_DAMPED * (1.0 - share * share)
 }
 
-/// The Jacobian with linear rows in units of 100 mm, and what its inverse and its smallest singular value share.
+/// The Jacobian with linear rows in units of 100 mm, and what its inverse and its smallest singular value
+/// share.
 pub(super) struct LeastSquares {
     pub(super) jacobian: PlaneJacobian,
     /// Adjugate and determinant of the inner block.

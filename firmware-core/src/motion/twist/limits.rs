@@ -1,8 +1,8 @@
 //! One factor for all joints, so that the TCP keeps its direction at every limit; braking when none exists.
 //!
-//! On the ESP32 a division and a square root are library calls. So each condition is first tested by multiplication, and
-//! only one that is violated divides. The bodies of these tests are more than one operation, so that no compiler
-//! computes the division before it knows.
+//! On the ESP32 a division and a square root are library calls. So each condition is first tested by
+//! multiplication, and only one that is violated divides. The bodies of these tests are more than one
+//! operation, so that no compiler computes the division before it knows.
 
 use crate::joints::{ARM_JOINTS, TABLE};
 use crate::math::sqrt;
@@ -50,8 +50,8 @@ pub(super) struct Bounds {
     high_deg: f32,
 }
 
-/// The bounds of J1–J6 at `q_deg`. A joint on one side of a singular angle, at 10° or more from it, stays there; a
-/// joint nearer may leave either way.
+/// The bounds of J1–J6 at `q_deg`. A joint on one side of a singular angle, at 10° or more from it, stays
+/// there; a joint nearer may leave either way.
 pub(super) fn bounds(q_deg: &[f32; ARM_JOINTS]) -> [Bounds; ARM_JOINTS] {
     let mut bounds = BOUNDS;
     for (joint, singular_deg) in SINGULAR_DEG {
@@ -94,8 +94,8 @@ pub(super) enum Scaling {
     Brake,
 }
 
-/// Finds the largest factor with which every joint stays below the cap and its braking speed and changes its speed by
-/// at most its acceleration; and the joint whose bound decides it.
+/// Finds the largest factor with which every joint stays below the cap and its braking speed and changes its
+/// speed by at most its acceleration; and the joint whose bound decides it.
 #[inline]
 pub(super) fn scaling(
     q_deg: &[f32; ARM_JOINTS],
@@ -140,8 +140,8 @@ pub(super) fn scaling(
     (scaling, limiting_joint)
 }
 
-/// Speeds that brake all joints by one factor: the one that brakes hardest loses at most its acceleration, and each
-/// stays under its braking speed.
+/// Speeds that brake all joints by one factor: the one that brakes hardest loses at most its acceleration,
+/// and each stays under its braking speed.
 pub(super) fn brake(
     q_deg: &[f32; ARM_JOINTS],
     v_dps: &[f32; ARM_JOINTS],

@@ -1,15 +1,15 @@
 //! The smallest singular value σ of the Jacobian.
 //!
-//! σ = |det J| / (largest singular value of the adjugate of J). The adjugate follows from those of the two blocks
-//! without a division, so that a singular pose is no special case. The largest singular value is a well-conditioned
-//! number, which the smallest eigenvalue of `JJᵀ` in single precision is not: near a singular pose its rounding is that
-//! of σ², here that of σ.
+//! σ = |det J| / (largest singular value of the adjugate of J). The adjugate follows from those of the two
+//! blocks without a division, so that a singular pose is no special case. The largest singular value is a
+//! well-conditioned number, which the smallest eigenvalue of `JJᵀ` in single precision is not: near a
+//! singular pose its rounding is that of σ², here that of σ.
 //!
-//! Householder reflections make the adjugate's square tridiagonal; Newton's method on the characteristic polynomial
-//! descends to its largest root from above and never passes it.
+//! Householder reflections make the adjugate's square tridiagonal; Newton's method on the characteristic
+//! polynomial descends to its largest root from above and never passes it.
 //!
-//! Four square roots and four divisions for the reflections, one division per Newton step (three to five as a rule), two
-//! of each besides.
+//! Four square roots and four divisions for the reflections, one division per Newton step (three to five as a
+//! rule), two of each besides.
 
 use super::least_squares::LeastSquares;
 use crate::kinematics::PlaneJacobian;

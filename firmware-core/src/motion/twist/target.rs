@@ -8,7 +8,8 @@ use crate::math::vector::{Vector3, add, cross, dot, scale, subtract};
 const POSITION_MM_MAX: f32 = 5.0;
 const ROTATION_SIN_MAX: f32 = 0.052_335_956;
 
-/// Position (mm) and rotation vector (rad) from `pose` to `target`, as a twist of one second; `None` past 5 mm or 3°.
+/// Position (mm) and rotation vector (rad) from `pose` to `target`, as a twist of one second; `None` past 5
+/// mm or 3°.
 #[inline]
 pub(super) fn error(target: &Pose, pose: &Pose) -> Option<Twist> {
     let linear_mm_s = subtract(&target.position_mm, &pose.position_mm);
