@@ -11,18 +11,16 @@ import csv
 import difflib
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 WORKSPACE = HERE.parent
+sys.path.insert(0, str(WORKSPACE))
+from toolchain import environment, fail, install_tools, run  # noqa: E402
 CHIP = HERE / "chip"
 TARGET = WORKSPACE / "target" / "proof"
-PACKAGES = ["rustc-web", "cargo-web", "rust-web-src", "llvm-22", "lld-22", "binutils-xtensa-lx106", "qemu-system-misc"]
-TOOLS = ["/usr/bin/rustc", "/usr/bin/cargo", "llvm-link-22", "ld.lld-22", "xtensa-lx106-elf-ld", "qemu-system-xtensa",
-         "qemu-system-riscv32"]
 # The emulated run takes seconds; a chip that hangs must not hang CI.
 RUN_TIMEOUT_S = 300
 # CCOUNT grows by 5.12 per instruction under this setting, and virtual time does not depend on this machine.
@@ -32,40 +30,8 @@ RISCV_QEMU = ["qemu-system-riscv32", "-M", "virt", "-bios", "none", "-icount", "
               "-serial", "stdio", "-monitor", "none", "-kernel"]
 
 
-def fail(message, code):
-    print("test-xtensa: " + message, file=sys.stderr)
-    sys.exit(code)
-
-
-def install_tools():
-    missing = [tool for tool in TOOLS if not shutil.which(tool)]
-    if not missing:
-        return
-    if not shutil.which("apt-get"):
-        fail("needs %s: install Debian's packages %s" % (", ".join(missing), " ".join(PACKAGES)), 2)
-    sudo = [] if os.geteuid() == 0 else ["sudo"]
-    for command in (["update", "-q"], ["install", "-qy", "--no-install-recommends", *PACKAGES]):
-        if subprocess.run([*sudo, "apt-get", *command], stdout=subprocess.DEVNULL).returncode:
-            fail("apt-get %s failed; install %s by hand" % (command[0], " ".join(PACKAGES)), 2)
-
-
-def build(command, environment, what):
-    print("building for %s" % what, flush=True)
-    result = subprocess.run(command, cwd=WORKSPACE, env={**os.environ, **environment})
-    if result.returncode:
-        fail("the build for %s failed" % what, 2)
-
-
-def debian_rust(flags):
-    """Debian's cargo takes the first rustc on the path; building the standard library needs the bootstrap key."""
-    return {
-        "PATH": "/usr/bin:/bin:/usr/sbin",
-        "RUSTC_BOOTSTRAP": "1",
-        "RUSTFLAGS": flags,
-        "CARGO_TARGET_DIR": str(TARGET),
-        "CARGO_PROFILE_RELEASE_LTO": "off",
-        "CARGO_PROFILE_RELEASE_DEBUG": "0",
-    }
+def chip_environment(flags):
+    return {**environment(TARGET, flags), "CARGO_PROFILE_RELEASE_LTO": "off", "CARGO_PROFILE_RELEASE_DEBUG": "0"}
 
 
 def chip_command(target):
@@ -77,19 +43,20 @@ def chip_command(target):
 def build_xtensa():
     # QEMU's core has no MULUH and MULSH, so its build goes without.
     flags = "-Clinker=%s -Clinker-plugin-lto" % (CHIP / "xlink.py")
-    environment = {**debian_rust(flags), "XL_ATTR": "-mul32high", "XL_OPT": "O2"}
-    build(chip_command(str(CHIP / "xtensa-esp32.json")), environment, "Xtensa LX6")
+    env = {**chip_environment(flags), "XL_ATTR": "-mul32high", "XL_OPT": "O2"}
+    run(chip_command(str(CHIP / "xtensa-esp32.json")), WORKSPACE, env, "build for Xtensa LX6")
     return TARGET / "xtensa-esp32/release/proof-chip"
 
 
 def build_riscv():
     flags = "-Clinker=ld.lld-22 -Clink-arg=-T%s" % (CHIP / "riscv32.ld")
-    build(chip_command("riscv32imc-unknown-none-elf"), debian_rust(flags), "riscv32")
+    run(chip_command("riscv32imc-unknown-none-elf"), WORKSPACE, chip_environment(flags), "build for riscv32")
     return TARGET / "riscv32imc-unknown-none-elf/release/proof-chip"
 
 
 def host_lines():
-    build(["cargo", "build", "--release", "--locked", "-p", "proof", "--bin", "proof-host"], {}, "this machine")
+    command = ["cargo", "build", "--release", "--locked", "-p", "proof", "--bin", "proof-host"]
+    run(command, WORKSPACE, dict(os.environ), "build for this machine")
     program = WORKSPACE / "target/release/proof-host"
     return subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
 

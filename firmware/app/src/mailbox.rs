@@ -1,0 +1,35 @@
+//! Where the two cores meet: the core's mailbox and the IMU's latest sample, behind a critical section.
+//!
+//! A critical section on the ESP32 is a spin lock with interrupts off, so each access is short: no access waits,
+//! sends or computes a trajectory. The longest is the network side's tick, which copies at most four packets into
+//! queues; that is how long a control cycle can be held up.
+
+use core::cell::{Cell, RefCell};
+
+use critical_section::Mutex;
+use firmware_core::platform::{ImuSample, Mailbox};
+use firmware_core::shared::Shared;
+
+/// The mailbox of the firmware.
+pub struct SharedMailbox(Mutex<RefCell<Shared>>);
+
+/// The one mailbox.
+pub static MAILBOX: SharedMailbox = SharedMailbox(Mutex::new(RefCell::new(Shared::new())));
+/// The IMU's latest sample; `None` while it does not answer.
+pub static IMU: Mutex<Cell<Option<ImuSample>>> = Mutex::new(Cell::new(None));
+
+impl Mailbox for SharedMailbox {
+    fn with<R>(&self, access: impl FnOnce(&mut Shared) -> R) -> R {
+        critical_section::with(|section| access(&mut self.0.borrow_ref_mut(section)))
+    }
+}
+
+/// The IMU's latest sample.
+pub fn imu() -> Option<ImuSample> {
+    critical_section::with(|section| IMU.borrow(section).get())
+}
+
+/// Microseconds since power-up.
+pub fn now_us() -> u64 {
+    esp_hal::time::Instant::now().duration_since_epoch().as_micros()
+}

@@ -1,0 +1,205 @@
+//! The network side: every millisecond the core's messages, tick and LED picture; the button; its watchdog.
+
+use core::cell::Cell;
+
+use atom_board::watch::Feeder;
+use critical_section::Mutex;
+use embassy_futures::yield_now;
+use embassy_time::{Duration, Ticker};
+use esp_hal::gpio::Input;
+use esp_hal::peripherals::TIMG0;
+use esp_hal::timer::timg::Wdt;
+use firmware_core::led::{self, Frame};
+use firmware_core::network::{Banner, Network, NetworkOptions};
+use firmware_core::platform::{ClientId, Health, ImuSample, NetworkPort, Transport};
+use firmware_core::protocol::ApiLevel;
+use firmware_core::shared::State;
+use heapless::Vec;
+
+use crate::mailbox::{MAILBOX, imu, now_us};
+use crate::queues::{
+    BINARY_TAG, INBOX, LOG, TEXT_TAG, UDP_OUTBOX, UDP_TAG, WEB_CLOSED, WEB_OPENED, WEB_OUTBOXES, WEB_SOCKETS,
+};
+use crate::{led_matrix, link, update};
+
+/// Messages handled in one tick: the rest waits for the next millisecond, so that a flood delays nothing.
+const MESSAGES_PER_TICK: usize = 8;
+/// A press is a press when the button was down for so long (ticks).
+const DEBOUNCE_TICKS: u32 = 30;
+/// Heap that a plan may not take: what WiFi and TCP need while they run (bytes).
+const HEAP_KEPT_BYTES: usize = 32 * 1024;
+/// Most memory for plans (bytes): 20 s at 250 Hz.
+const PLAN_BYTES_MAX: usize = 120_024;
+/// Longest message with its client's number in front.
+const MESSAGE_BYTES: usize = 1472 + 4;
+
+/// What is known of the state outside the network side.
+pub static STATE: Mutex<Cell<State>> = Mutex::new(Cell::new(State::Booting));
+
+/// The state that clients see.
+pub fn state() -> State {
+    critical_section::with(|section| STATE.borrow(section).get())
+}
+
+/// The robot moves, boots or is being updated: nothing may take its time or its flash.
+pub fn busy() -> bool {
+    match state() {
+        State::Holding | State::Ready | State::Error => false,
+        State::Booting | State::Playing | State::Ota | State::Moving | State::Jogging | State::Tracking => {
+            true
+        }
+    }
+}
+
+/// The way out for the core's messages.
+#[derive(Default)]
+struct Outlet {
+    /// The number of the client on each WebSocket; 0 = none.
+    web_clients: [u32; WEB_SOCKETS],
+}
+
+impl NetworkPort for Outlet {
+    fn send(&mut self, to: ClientId, message: &[u8]) {
+        match to.transport {
+            Transport::WebSocket => {
+                let place = self.web_clients.iter().position(|number| *number == to.number);
+                if let Some(place) = place {
+                    WEB_OUTBOXES[place].put(BINARY_TAG, message);
+                }
+            }
+            Transport::Udp => {
+                let mut numbered = Vec::<u8, MESSAGE_BYTES>::new();
+                numbered.extend(to.number.to_le_bytes());
+                // Every message of the core fits a UDP packet of 1,472 bytes.
+                if numbered.extend_from_slice(message).is_ok() {
+                    UDP_OUTBOX.put(UDP_TAG, &numbered);
+                }
+            }
+        }
+    }
+
+    fn broadcast(&mut self, line: &str) {
+        for (outbox, _) in WEB_OUTBOXES.iter().zip(self.web_clients).filter(|(_, number)| *number > 0) {
+            outbox.put(TEXT_TAG, line.as_bytes());
+        }
+        LOG.put(TEXT_TAG, line.as_bytes());
+    }
+
+    fn imu(&mut self) -> Option<ImuSample> {
+        imu()
+    }
+
+    fn health(&mut self) -> Health {
+        let link = link::now();
+        Health {
+            ip: link.ip.unwrap_or_default(),
+            rssi_dbm: link.rssi_dbm,
+            heap_free: esp_alloc::HEAP.free() as u32,
+            wifi_drops: link.drops,
+        }
+    }
+}
+
+/// The button: true once per press.
+#[derive(Default)]
+struct Button {
+    down_ticks: u32,
+}
+
+impl Button {
+    fn pressed(&mut self, down: bool) -> bool {
+        self.down_ticks = if down { self.down_ticks.saturating_add(1) } else { 0 };
+        self.down_ticks == DEBOUNCE_TICKS
+    }
+}
+
+struct Side {
+    network: Network,
+    outlet: Outlet,
+    plan_bytes_max: usize,
+}
+
+impl Side {
+    /// Hands one message of a client to the core, or notes that a WebSocket's client came or went.
+    fn message(&mut self, tag: u8, bytes: &[u8]) {
+        let Some((number, message)) = bytes.split_first_chunk() else { return };
+        let (now_us, number) = (now_us(), u32::from_le_bytes(*number));
+        if tag == UDP_TAG {
+            let from = ClientId { transport: Transport::Udp, number };
+            return self.network.receive(now_us, from, message, &MAILBOX, &mut self.outlet);
+        }
+        let from = ClientId { transport: Transport::WebSocket, number };
+        let place = usize::from(tag) % WEB_SOCKETS;
+        match tag - place as u8 {
+            WEB_OPENED => self.outlet.web_clients[place] = number,
+            WEB_CLOSED => {
+                self.outlet.web_clients[place] = 0;
+                self.network.closed(now_us, from, &MAILBOX);
+            }
+            _message => self.network.receive(now_us, from, message, &MAILBOX, &mut self.outlet),
+        }
+    }
+
+    /// A plan gets what the heap leaves.
+    fn share_heap(&mut self) {
+        let plan_bytes = firmware_core::platform::Mailbox::with(&MAILBOX, |shared| shared.plan.bytes());
+        let room = (esp_alloc::HEAP.free() + plan_bytes).saturating_sub(HEAP_KEPT_BYTES).min(PLAN_BYTES_MAX);
+        if room != self.plan_bytes_max {
+            self.plan_bytes_max = room;
+            self.network.set_plan_bytes_max(room);
+        }
+    }
+
+    fn update_requests(&mut self) {
+        match update::take_request() {
+            Some(update::Request::Begin) => {
+                update::answer(self.network.ota_begin(now_us(), &MAILBOX));
+            }
+            Some(update::Request::Failed) => self.network.ota_failed(&MAILBOX),
+            None => {}
+        }
+    }
+
+    fn picture(&self) -> Frame {
+        let frame = *self.network.led_frame();
+        if link::now().saved { frame } else { led::without_network(&frame, now_us()) }
+    }
+}
+
+/// Runs the network side for ever.
+#[embassy_executor::task]
+pub async fn run(button_pin: Input<'static>, mut watchdog: Wdt<TIMG0<'static>>) -> ! {
+    let options = NetworkOptions {
+        level: ApiLevel::V5_1,
+        max_subscribers: 4,
+        plan_bytes_max: 0,
+        banner: if cfg!(feature = "lab") { Banner::Lab } else { Banner::Public },
+        build: crate::BUILD,
+    };
+    let mut side = Side { network: Network::new(options), outlet: Outlet::default(), plan_bytes_max: 0 };
+    let (mut button, mut feeder) = (Button::default(), Feeder::default());
+    let mut ticker = Ticker::every(Duration::from_millis(1));
+    let mut buffer = [0; MESSAGE_BYTES];
+    loop {
+        ticker.next().await;
+        side.share_heap();
+        for _ in 0..MESSAGES_PER_TICK {
+            let Some((tag, length)) = INBOX.try_take(&mut buffer) else { break };
+            side.message(tag, &buffer[..length]);
+            // Sockets and WiFi get their turn between messages.
+            yield_now().await;
+        }
+        side.update_requests();
+        if button.pressed(button_pin.is_low()) {
+            side.network.button(now_us(), &MAILBOX, &mut side.outlet);
+        }
+        let now_us = now_us();
+        side.network.tick(now_us, &MAILBOX, &mut side.outlet);
+        let state = side.network.state(now_us, &MAILBOX);
+        critical_section::with(|section| STATE.borrow(section).set(state));
+        led_matrix::show(side.picture());
+        if feeder.stepped(now_us) {
+            watchdog.feed();
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The sockets: UDP 5006, four WebSockets on port 80, the status log's broadcast, mDNS.
+
+use atom_board::clients::{Source, UdpClients};
+use atom_board::mdns;
+use atom_board::websocket::{Connection, Output, frame_head};
+use embassy_futures::select::{Either, select};
+use embassy_net::tcp::{TcpReader, TcpSocket, TcpWriter};
+use embassy_net::udp::{PacketMetadata, UdpSocket};
+use embassy_net::{IpAddress, IpEndpoint, Ipv4Address, Stack};
+use embassy_time::{Duration, Timer, with_timeout};
+use embedded_io_async::Write;
+use heapless::Vec;
+
+use crate::link;
+use crate::mailbox::now_us;
+use crate::queues::{
+    INBOX, LOG, TEXT_TAG, UDP_OUTBOX, UDP_TAG, WEB_CLOSED, WEB_OPENED, WEB_OUTBOXES, WEB_SOCKETS,
+};
+
+/// Port of the messages.
+const UDP_PORT: u16 = 5006;
+/// Port of the status log.
+const LOG_PORT: u16 = 5005;
+/// Port of the WebSocket.
+const WEB_PORT: u16 = 80;
+/// Longest message (bytes).
+const MESSAGE_BYTES: usize = 1472;
+/// Longest message with its client's number in front.
+const NUMBERED_BYTES: usize = MESSAGE_BYTES + 4;
+/// A WebSocket that neither reads nor sends for so long is closed.
+const WEB_TIMEOUT: Duration = Duration::from_secs(60);
+/// A client that is being closed has so long to take what was said last.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Bytes of the answers that one piece of input can cause: the upgrade, or a pong and a close.
+const ANSWER_BYTES: usize = 512;
+
+fn numbered(number: u32, message: &[u8]) -> Option<Vec<u8, NUMBERED_BYTES>> {
+    let mut bytes = Vec::new();
+    bytes.extend(number.to_le_bytes());
+    bytes.extend_from_slice(message).ok()?;
+    Some(bytes)
+}
+
+/// The UDP clients.
+#[embassy_executor::task]
+pub async fn udp(stack: Stack<'static>) -> ! {
+    let (mut receive_meta, mut send_meta) = ([PacketMetadata::EMPTY; 8], [PacketMetadata::EMPTY; 8]);
+    let (mut receive_bytes, mut send_bytes) = ([0; 4 * MESSAGE_BYTES], [0; 4 * MESSAGE_BYTES]);
+    let mut socket =
+        UdpSocket::new(stack, &mut receive_meta, &mut receive_bytes, &mut send_meta, &mut send_bytes);
+    // The port is free: this is the only socket that asks for it.
+    let _bound = socket.bind(UDP_PORT);
+    let mut clients = UdpClients::default();
+    let (mut received, mut sent) = ([0; MESSAGE_BYTES], [0; NUMBERED_BYTES]);
+    loop {
+        match select(socket.recv_from(&mut received), UDP_OUTBOX.take(&mut sent)).await {
+            Either::First(Ok((length, meta))) => {
+                let IpAddress::Ipv4(ip) = meta.endpoint.addr;
+                let source = Source { ip: ip.octets(), port: meta.endpoint.port };
+                let number = clients.number(source, now_us());
+                if let Some(message) = numbered(number, &received[..length]) {
+                    INBOX.put(UDP_TAG, &message);
+                }
+            }
+            // A packet longer than any message.
+            Either::First(Err(_)) => {}
+            Either::Second((_, length)) => {
+                let Some((number, message)) = sent[..length].split_first_chunk() else { continue };
+                let Some(source) = clients.source(u32::from_le_bytes(*number)) else { continue };
+                let to = IpEndpoint::new(IpAddress::Ipv4(Ipv4Address::from(source.ip)), source.port);
+                // Without a route the message is lost, as on any network.
+                let _sent = socket.send_to(message, to).await;
+            }
+        }
+    }
+}
+
+/// Bytes to send, and messages handed to the network side.
+struct WebOutput {
+    place: u8,
+    number: u32,
+    answer: Vec<u8, ANSWER_BYTES>,
+}
+
+impl Output for WebOutput {
+    fn send(&mut self, bytes: &[u8]) {
+        // A flood of pings loses its pongs; nothing else is that long.
+        let _taken = self.answer.extend_from_slice(bytes);
+    }
+
+    fn message(&mut self, message: &[u8]) {
+        if let Some(message) = numbered(self.number, message) {
+            INBOX.put(self.place, &message);
+        }
+    }
+}
+
+/// One of the WebSockets: serves one client after another.
+#[embassy_executor::task(pool_size = WEB_SOCKETS)]
+pub async fn web(stack: Stack<'static>, place: u8) -> ! {
+    let (mut receive_bytes, mut send_bytes) = ([0; 2048], [0; 2048]);
+    // Numbers of the WebSockets never meet: each place counts in steps of their count.
+    let mut number = u32::from(place) + 1;
+    loop {
+        let mut socket = TcpSocket::new(stack, &mut receive_bytes, &mut send_bytes);
+        socket.set_timeout(Some(WEB_TIMEOUT));
+        socket.set_keep_alive(Some(WEB_TIMEOUT / 4));
+        socket.set_nagle_enabled(false);
+        if socket.accept(WEB_PORT).await.is_ok() {
+            serve(&mut socket, place, number).await;
+            socket.close();
+            let _closed = with_timeout(CLOSE_TIMEOUT, socket.flush()).await;
+            socket.abort();
+            let _reset = with_timeout(CLOSE_TIMEOUT, socket.flush()).await;
+            number = number.wrapping_add(WEB_SOCKETS as u32);
+        }
+    }
+}
+
+/// Tells the network side that a client came or went; it must get through.
+async fn tell(event: u8, place: u8, number: u32) {
+    while !INBOX.put(event + place, &number.to_le_bytes()) {
+        Timer::after_millis(1).await;
+    }
+}
+
+/// Serves one client until its connection is over.
+async fn serve(socket: &mut TcpSocket<'_>, place: u8, number: u32) {
+    let (mut reader, mut writer) = socket.split();
+    let mut connection = Connection::default();
+    let mut output = WebOutput { place, number, answer: Vec::new() };
+    while !connection.is_open() {
+        if !exchange(&mut connection, &mut output, &mut reader, &mut writer).await {
+            return;
+        }
+    }
+    let outbox = &WEB_OUTBOXES[usize::from(place)];
+    outbox.clear();
+    tell(WEB_OPENED, place, number).await;
+    let mut message = [0; MESSAGE_BYTES];
+    let mut input = [0; 512];
+    loop {
+        match select(reader.read(&mut input), outbox.take(&mut message)).await {
+            Either::First(Ok(count)) if count > 0 => {
+                let open = connection.receive(&input[..count], &mut output).is_ok();
+                if !flush_answer(&mut output, &mut writer).await || !open {
+                    break;
+                }
+            }
+            Either::First(Ok(_) | Err(_)) => break,
+            Either::Second((tag, length)) => {
+                let head = frame_head(tag == TEXT_TAG, length);
+                let frame = async {
+                    writer.write_all(&head).await?;
+                    writer.write_all(&message[..length]).await
+                };
+                if frame.await.is_err() {
+                    break;
+                }
+            }
+        }
+    }
+    tell(WEB_CLOSED, place, number).await;
+}
+
+/// One piece of input of the upgrade. False: the connection is over.
+async fn exchange(
+    connection: &mut Connection,
+    output: &mut WebOutput,
+    reader: &mut TcpReader<'_>,
+    writer: &mut TcpWriter<'_>,
+) -> bool {
+    let mut input = [0; 512];
+    let Ok(count @ 1..) = reader.read(&mut input).await else { return false };
+    let open = connection.receive(&input[..count], output).is_ok();
+    flush_answer(output, writer).await && open
+}
+
+async fn flush_answer(output: &mut WebOutput, writer: &mut TcpWriter<'_>) -> bool {
+    let written = writer.write_all(&output.answer).await.is_ok();
+    output.answer.clear();
+    written
+}
+
+/// The status log, to everybody in the network.
+#[embassy_executor::task]
+pub async fn log(stack: Stack<'static>) -> ! {
+    let (mut receive_meta, mut send_meta) = ([PacketMetadata::EMPTY; 1], [PacketMetadata::EMPTY; 2]);
+    let (mut receive_bytes, mut send_bytes) = ([0; 64], [0; 1024]);
+    let mut socket =
+        UdpSocket::new(stack, &mut receive_meta, &mut receive_bytes, &mut send_meta, &mut send_bytes);
+    let _bound = socket.bind(LOG_PORT);
+    let mut line = [0; 512];
+    loop {
+        let (_, length) = LOG.take(&mut line).await;
+        let _sent = socket.send_to(&line[..length], (Ipv4Address::BROADCAST, LOG_PORT)).await;
+    }
+}
+
+/// mDNS: announces at each connect, then answers.
+#[embassy_executor::task]
+pub async fn name(stack: Stack<'static>) -> ! {
+    let (mut receive_meta, mut send_meta) = ([PacketMetadata::EMPTY; 4], [PacketMetadata::EMPTY; 2]);
+    let (mut receive_bytes, mut send_bytes) = ([0; 2048], [0; 1024]);
+    let mut socket =
+        UdpSocket::new(stack, &mut receive_meta, &mut receive_bytes, &mut send_meta, &mut send_bytes);
+    let _bound = socket.bind(mdns::PORT);
+    let group = IpEndpoint::new(IpAddress::Ipv4(mdns::GROUP), mdns::PORT);
+    let (mut question, mut buffer) = ([0; 1024], [0; 1024]);
+    loop {
+        stack.wait_config_up().await;
+        let _joined = stack.join_multicast_group(mdns::GROUP);
+        if let Some(ip) = link::now().ip
+            && let Some(answer) = mdns::answer(ip, None, &mut buffer)
+        {
+            let _sent = socket.send_to(answer.packet, group).await;
+        }
+        loop {
+            match select(socket.recv_from(&mut question), stack.wait_config_down()).await {
+                Either::First(Ok((length, meta))) => {
+                    let asked = Some((&question[..length], meta.endpoint.port));
+                    let answer = link::now().ip.and_then(|ip| mdns::answer(ip, asked, &mut buffer));
+                    if let Some(answer) = answer {
+                        let to = if answer.to_group { group } else { meta.endpoint };
+                        let _sent = socket.send_to(answer.packet, to).await;
+                    }
+                }
+                Either::First(Err(_)) => {}
+                Either::Second(()) => break,
+            }
+        }
+    }
+}
