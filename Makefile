@@ -2,6 +2,7 @@
 # make test   everything CI checks: formatting, lints, licences, tests, documentation
 # make test-browser  the Playwright example in Debian's Chromium (part of make test)
 # make test-xtensa  the core on the ESP32's instruction set: installs a toolchain, see firmware/README.md
+# make firmware  the firmware as far as this machine can build it, see firmware/README.md
 # make static, make static-aarch64  binaries without dependencies, see docs/packaging.md
 # make test-aarch64  the Raspberry Pi build under emulation gives the same bytes: installs a cross compiler
 # make bench  the figures of docs/performance.md on this machine
@@ -11,7 +12,7 @@ PYTHON ?= python3
 # Only apt-get below needs it; CI containers run as root without sudo.
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: static static-aarch64 aarch64-tools test-aarch64 run build test test-browser browser check-format lint licences unit doc tools bench bench-serving clean test-xtensa
+.PHONY: static static-aarch64 aarch64-tools test-aarch64 run build test test-browser browser check-format lint licences unit doc tools bench bench-serving clean test-xtensa firmware
 
 run:
 	$(CARGO) run --release --locked --bin atom-sim -- $(ARGS)
@@ -32,7 +33,7 @@ licences:
 
 unit:
 	$(CARGO) test --workspace --locked
-	cd firmware && $(CARGO) test --locked -p proof
+	cd firmware && $(CARGO) test --locked -p proof -p atom-board
 
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
@@ -60,6 +61,10 @@ browser:
 # On its own: needs Debian's Xtensa toolchain (installed if absent) and takes minutes.
 test-xtensa:
 	$(PYTHON) firmware/proof/prove.py
+
+# As test-xtensa: the firmware for the ESP32-C3 as an image, the type check for the ESP32, sizes under ceilings.
+firmware:
+	$(PYTHON) firmware/build.py
 
 # The C library goes into the binary.
 STATIC_FLAGS := -C target-feature=+crt-static

@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 TARGET = HERE / "target" / "esp"
 CHECK = HERE / "target" / "typecheck"
 LIBRARY = Path("/usr/lib/rustlib/src/rust/library")
-ESPTOOL = "esptool==5.1.0"
+ESPTOOL = "esptool==5.6.0"
 # A build of the ESP32 needs no secrets; the lab build gets some that open nothing.
 LAB = {"ATOM_OTA_PASSWORD": "only for this check", "ATOM_WIFI_SSID": "check", "ATOM_WIFI_PASSWORD": "only for this check"}
 BUILD_STD = ["-Zbuild-std=core,alloc", "-Zbuild-std-features=compiler-builtins-mem"]
@@ -137,6 +137,18 @@ def patched(name):
     return copy
 
 
+def copy_of_sources():
+    """The sources beside the target folder: the patches would change the lockfile."""
+    copy = CHECK / "sources"
+    if copy.exists():
+        shutil.rmtree(copy)
+    shutil.copytree(HERE, copy / "firmware", ignore=shutil.ignore_patterns("target"))
+    shutil.copytree(HERE.parent / "firmware-core", copy / "firmware-core", ignore=shutil.ignore_patterns("target"))
+    manifest = (HERE.parent / "Cargo.toml").read_text()
+    (copy / "Cargo.toml").write_text(manifest[:manifest.index("\n[package]\n") + 1])
+    return copy / "firmware"
+
+
 def check_esp32():
     CHECK.mkdir(parents=True, exist_ok=True)
     target = CHECK / "xtensa-esp32-none-elf.json"
@@ -147,13 +159,7 @@ def check_esp32():
     env = {**environment(CHECK / "build", ""), "__CARGO_TESTS_ONLY_SRC_ROOT": str(library_without_assembly()), **LAB}
     command = ["/usr/bin/cargo", "check", "-p", "atom-firmware", "--features", "esp32,lab", "--target", str(target),
                "-Zbuild-std=core,alloc", "-Zjson-target-spec", *patches]
-    # The patches would change the lockfile.
-    lockfile = HERE / "Cargo.lock"
-    kept = lockfile.read_bytes()
-    try:
-        run(command, HERE, env, "check the types of the firmware for the ESP32")
-    finally:
-        lockfile.write_bytes(kept)
+    run(command, copy_of_sources(), env, "check the types of the firmware for the ESP32")
 
 
 def hold_ceilings(found):

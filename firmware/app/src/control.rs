@@ -6,22 +6,23 @@ use esp_hal::peripherals::TIMG1;
 use esp_hal::timer::timg::Wdt;
 use esp_hal::uart::Uart;
 use firmware_core::control::Control;
-use firmware_core::platform::{ControlPort, ImuSample, Mailbox};
+use firmware_core::platform::{ControlPort, ImuSample};
 use firmware_core::protocol::ApiLevel;
+use firmware_core::shared::Mailbox;
 
 use crate::mailbox::{MAILBOX, imu, now_us};
 
 /// Baud rate of the servo bus.
-pub const BUS_BAUD: u32 = 1_000_000;
+pub(crate) const BUS_BAUD: u32 = 1_000_000;
 
 /// The servo bus and the time.
-pub struct Board {
+pub(crate) struct Board {
     uart: Uart<'static, Blocking>,
 }
 
 impl Board {
     /// The bus on a UART of 1 Mbaud.
-    pub fn new(uart: Uart<'static, Blocking>) -> Self {
+    pub(crate) fn new(uart: Uart<'static, Blocking>) -> Self {
         Self { uart }
     }
 }
@@ -71,7 +72,7 @@ impl ControlPort for Board {
 }
 
 /// The control side as it runs: the core's state machine and when it is due.
-pub struct ControlSide {
+pub(crate) struct ControlSide {
     board: Board,
     control: Control,
     watchdog: Wdt<TIMG1<'static>>,
@@ -81,12 +82,12 @@ pub struct ControlSide {
 
 impl ControlSide {
     /// The control side at power-up. The watchdog is fed by this side alone.
-    pub fn new(board: Board, watchdog: Wdt<TIMG1<'static>>) -> Self {
+    pub(crate) fn new(board: Board, watchdog: Wdt<TIMG1<'static>>) -> Self {
         Self { board, control: Control::new(ApiLevel::V5_1), watchdog, feeder: Feeder::default(), wake_us: 0 }
     }
 
     /// Steps if something is due. Returns when to look again (µs).
-    pub fn look(&mut self) -> u64 {
+    pub(crate) fn look(&mut self) -> u64 {
         let now = now_us();
         if now >= self.wake_us || MAILBOX.with(|shared| shared.doorbell) {
             self.wake_us = self.control.step(&mut self.board, &MAILBOX);
@@ -100,7 +101,7 @@ impl ControlSide {
 
     /// Runs for ever on a core of its own. It polls: nothing else wants this core, and a sleep would add jitter.
     #[cfg(feature = "esp32")]
-    pub fn run(mut self) -> ! {
+    pub(crate) fn run(mut self) -> ! {
         loop {
             self.look();
         }
@@ -111,7 +112,7 @@ impl ControlSide {
 /// robot.
 #[cfg(feature = "esp32c3")]
 #[embassy_executor::task]
-pub async fn run(mut side: ControlSide) -> ! {
+pub(crate) async fn run(mut side: ControlSide) -> ! {
     loop {
         let again_us = side.look();
         embassy_time::Timer::after_micros(again_us.saturating_sub(now_us())).await;

@@ -16,26 +16,26 @@ use firmware_core::improv::Credentials;
 const LABEL: &str = "atom";
 
 /// The flash of the chip, for one at a time.
-pub static FLASH: Mutex<RefCell<Option<FlashStorage<'static>>>> = Mutex::new(RefCell::new(None));
+pub(crate) static FLASH: Mutex<RefCell<Option<FlashStorage<'static>>>> = Mutex::new(RefCell::new(None));
 
 /// Takes the flash; `None` while somebody else has it.
-pub fn take() -> Option<FlashStorage<'static>> {
+pub(crate) fn take() -> Option<FlashStorage<'static>> {
     critical_section::with(|section| FLASH.borrow_ref_mut(section).take())
 }
 
 /// Gives the flash back.
-pub fn give(flash: FlashStorage<'static>) {
+pub(crate) fn give(flash: FlashStorage<'static>) {
     critical_section::with(|section| FLASH.borrow_ref_mut(section).replace(flash));
 }
 
 /// The saved network's place.
-pub struct NetworkStore {
+pub(crate) struct NetworkStore {
     range: core::ops::Range<u32>,
 }
 
 impl NetworkStore {
     /// Finds the partition; an empty place without one, in which nothing is found and nothing saved.
-    pub fn find() -> Self {
+    pub(crate) fn find() -> Self {
         let mut table = [0; PARTITION_TABLE_MAX_LEN];
         let range = take().and_then(|mut flash| {
             let found = read_partition_table(&mut flash, &mut table)
@@ -49,7 +49,7 @@ impl NetworkStore {
     }
 
     /// The saved network.
-    pub async fn network(&mut self) -> Option<Credentials> {
+    pub(crate) async fn network(&mut self) -> Option<Credentials> {
         let mut flash = take()?;
         let network = match Store::new(BlockingAsync::new(&mut flash), self.range.clone()) {
             Ok(mut store) => store.network().await,
@@ -60,7 +60,7 @@ impl NetworkStore {
     }
 
     /// Saves a network.
-    pub async fn save(&mut self, network: &Credentials) -> Result<(), StoreError> {
+    pub(crate) async fn save(&mut self, network: &Credentials) -> Result<(), StoreError> {
         let mut flash = take().ok_or(StoreError::Flash)?;
         let saved = match Store::new(BlockingAsync::new(&mut flash), self.range.clone()) {
             Ok(mut store) => store.save_network(network).await,

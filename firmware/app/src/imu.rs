@@ -17,7 +17,7 @@ fn publish(sample: Option<ImuSample>) {
 
 /// Runs the sampler for ever.
 #[embassy_executor::task]
-pub async fn run(mut bus: I2c<'static, Async>) -> ! {
+pub(crate) async fn run(mut bus: I2c<'static, Async>) -> ! {
     loop {
         bus = match Mpu6886::new(bus).await {
             Ok(mut imu) => {

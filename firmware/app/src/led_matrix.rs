@@ -11,13 +11,13 @@ use firmware_core::led::{Frame, PIXELS};
 static PICTURE: Signal<CriticalSectionRawMutex, Frame> = Signal::new();
 
 /// Shows a picture soon.
-pub fn show(frame: Frame) {
+pub(crate) fn show(frame: Frame) {
     PICTURE.signal(frame);
 }
 
 /// Runs the matrix for ever.
 #[embassy_executor::task]
-pub async fn run(mut channel: Channel<'static, Async, Tx>) -> ! {
+pub(crate) async fn run(mut channel: Channel<'static, Async, Tx>) -> ! {
     let mut shown = [[u8::MAX; 3]; PIXELS];
     loop {
         let frame = PICTURE.wait().await;

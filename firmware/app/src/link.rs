@@ -6,27 +6,27 @@ use critical_section::Mutex;
 
 /// The link now.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Link {
+pub(crate) struct Link {
     /// The ATOM's address in the network; `None` while there is none.
-    pub ip: Option<[u8; 4]>,
+    pub(crate) ip: Option<[u8; 4]>,
     /// Signal strength (dBm).
-    pub rssi_dbm: i8,
+    pub(crate) rssi_dbm: i8,
     /// Associations lost since power-up.
-    pub drops: u32,
+    pub(crate) drops: u32,
     /// There is a network to join, saved or compiled in.
-    pub saved: bool,
+    pub(crate) saved: bool,
 }
 
 static LINK: Mutex<Cell<Link>> =
     Mutex::new(Cell::new(Link { ip: None, rssi_dbm: 0, drops: 0, saved: false }));
 
 /// The link now.
-pub fn now() -> Link {
+pub(crate) fn now() -> Link {
     critical_section::with(|section| LINK.borrow(section).get())
 }
 
 /// Changes what is known.
-pub fn change(change: impl FnOnce(&mut Link)) {
+pub(crate) fn change(change: impl FnOnce(&mut Link)) {
     critical_section::with(|section| {
         let cell = LINK.borrow(section);
         let mut link = cell.get();

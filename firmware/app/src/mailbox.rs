@@ -7,16 +7,16 @@
 use core::cell::{Cell, RefCell};
 
 use critical_section::Mutex;
-use firmware_core::platform::{ImuSample, Mailbox};
-use firmware_core::shared::Shared;
+use firmware_core::platform::ImuSample;
+use firmware_core::shared::{Mailbox, Shared};
 
 /// The mailbox of the firmware.
-pub struct SharedMailbox(Mutex<RefCell<Shared>>);
+pub(crate) struct SharedMailbox(Mutex<RefCell<Shared>>);
 
 /// The one mailbox.
-pub static MAILBOX: SharedMailbox = SharedMailbox(Mutex::new(RefCell::new(Shared::new())));
+pub(crate) static MAILBOX: SharedMailbox = SharedMailbox(Mutex::new(RefCell::new(Shared::new())));
 /// The IMU's latest sample; `None` while it does not answer.
-pub static IMU: Mutex<Cell<Option<ImuSample>>> = Mutex::new(Cell::new(None));
+pub(crate) static IMU: Mutex<Cell<Option<ImuSample>>> = Mutex::new(Cell::new(None));
 
 impl Mailbox for SharedMailbox {
     fn with<R>(&self, access: impl FnOnce(&mut Shared) -> R) -> R {
@@ -25,11 +25,11 @@ impl Mailbox for SharedMailbox {
 }
 
 /// The IMU's latest sample.
-pub fn imu() -> Option<ImuSample> {
+pub(crate) fn imu() -> Option<ImuSample> {
     critical_section::with(|section| IMU.borrow(section).get())
 }
 
 /// Microseconds since power-up.
-pub fn now_us() -> u64 {
+pub(crate) fn now_us() -> u64 {
     esp_hal::time::Instant::now().duration_since_epoch().as_micros()
 }

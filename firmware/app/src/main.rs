@@ -39,12 +39,12 @@ use atom_board::watch;
 esp_bootloader_esp_idf::esp_app_desc!();
 
 /// What the status log calls this build.
-pub const BUILD: &str = match option_env!("ATOM_BUILD") {
+pub(crate) const BUILD: &str = match option_env!("ATOM_BUILD") {
     Some(build) => build,
     None => "local",
 };
-/// Heap for WiFi, TCP and the plan. Static RAM and both stacks leave this much on the ESP32.
-const HEAP_BYTES: usize = 160 * 1024;
+/// Heap for WiFi and the plan. On the ESP32 it takes the RAM that the boot loader gives back.
+const HEAP_BYTES: usize = 80 * 1024;
 /// Stack of the control side.
 #[cfg(feature = "esp32")]
 const CONTROL_STACK_BYTES: usize = 16 * 1024;
@@ -75,6 +75,9 @@ fn compiled_in() -> Option<Credentials> {
 #[esp_rtos::main]
 async fn main(spawner: Spawner) -> ! {
     let p = esp_hal::init(esp_hal::Config::default().with_cpu_clock(CpuClock::max()));
+    #[cfg(feature = "esp32")]
+    esp_alloc::heap_allocator!(#[esp_hal::ram(reclaimed)] size: HEAP_BYTES);
+    #[cfg(feature = "esp32c3")]
     esp_alloc::heap_allocator!(size: HEAP_BYTES);
     let timers = TimerGroup::new(p.TIMG0);
     let control_timers = TimerGroup::new(p.TIMG1);

@@ -13,7 +13,7 @@ use firmware_core::led::{self, Frame};
 use firmware_core::network::{Banner, Network, NetworkOptions};
 use firmware_core::platform::{ClientId, Health, ImuSample, NetworkPort, Transport};
 use firmware_core::protocol::ApiLevel;
-use firmware_core::shared::State;
+use firmware_core::shared::{Mailbox, State};
 use heapless::Vec;
 
 use crate::mailbox::{MAILBOX, imu, now_us};
@@ -34,15 +34,15 @@ const PLAN_BYTES_MAX: usize = 120_024;
 const MESSAGE_BYTES: usize = 1472 + 4;
 
 /// What is known of the state outside the network side.
-pub static STATE: Mutex<Cell<State>> = Mutex::new(Cell::new(State::Booting));
+pub(crate) static STATE: Mutex<Cell<State>> = Mutex::new(Cell::new(State::Booting));
 
 /// The state that clients see.
-pub fn state() -> State {
+pub(crate) fn state() -> State {
     critical_section::with(|section| STATE.borrow(section).get())
 }
 
 /// The robot moves, boots or is being updated: nothing may take its time or its flash.
-pub fn busy() -> bool {
+pub(crate) fn busy() -> bool {
     match state() {
         State::Holding | State::Ready | State::Error => false,
         State::Booting | State::Playing | State::Ota | State::Moving | State::Jogging | State::Tracking => {
@@ -142,7 +142,7 @@ impl Side {
 
     /// A plan gets what the heap leaves.
     fn share_heap(&mut self) {
-        let plan_bytes = firmware_core::platform::Mailbox::with(&MAILBOX, |shared| shared.plan.bytes());
+        let plan_bytes = MAILBOX.with(|shared| shared.plan.bytes());
         let room = (esp_alloc::HEAP.free() + plan_bytes).saturating_sub(HEAP_KEPT_BYTES).min(PLAN_BYTES_MAX);
         if room != self.plan_bytes_max {
             self.plan_bytes_max = room;
@@ -168,7 +168,7 @@ impl Side {
 
 /// Runs the network side for ever.
 #[embassy_executor::task]
-pub async fn run(button_pin: Input<'static>, mut watchdog: Wdt<TIMG0<'static>>) -> ! {
+pub(crate) async fn run(button_pin: Input<'static>, mut watchdog: Wdt<TIMG0<'static>>) -> ! {
     let options = NetworkOptions {
         level: ApiLevel::V5_1,
         max_subscribers: 4,

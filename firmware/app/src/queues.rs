@@ -9,50 +9,50 @@ use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
 use embassy_sync::signal::Signal;
 
 /// WebSockets served at once.
-pub const WEB_SOCKETS: usize = 4;
+pub(crate) const WEB_SOCKETS: usize = 4;
 /// Bytes that wait from all clients: several of the longest messages.
-const INBOX_BYTES: usize = 8 * 1024;
-/// Bytes that wait for one WebSocket: two full telemetry packets and the streams between them.
-const WEB_OUTBOX_BYTES: usize = 4 * 1024;
+const INBOX_BYTES: usize = 6 * 1024;
+/// Bytes that wait for one WebSocket: two full telemetry packets.
+const WEB_OUTBOX_BYTES: usize = 3 * 1024;
 /// Bytes that wait for the UDP clients.
-const UDP_OUTBOX_BYTES: usize = 8 * 1024;
+const UDP_OUTBOX_BYTES: usize = 5 * 1024;
 /// Tag of a message to or from a UDP client; its number is the first four bytes.
-pub const UDP_TAG: u8 = 0xFF;
+pub(crate) const UDP_TAG: u8 = 0xFF;
 /// With the index of a WebSocket: its client is there.
-pub const WEB_OPENED: u8 = 0x10;
+pub(crate) const WEB_OPENED: u8 = 0x10;
 /// With the index of a WebSocket: its client is gone.
-pub const WEB_CLOSED: u8 = 0x20;
+pub(crate) const WEB_CLOSED: u8 = 0x20;
 /// Tag of a text message.
-pub const TEXT_TAG: u8 = 1;
+pub(crate) const TEXT_TAG: u8 = 1;
 /// Tag of a binary message.
-pub const BINARY_TAG: u8 = 0;
+pub(crate) const BINARY_TAG: u8 = 0;
 
 /// A queue that tasks of one core share.
-pub struct Pipe<const BYTES: usize> {
+pub(crate) struct Pipe<const BYTES: usize> {
     queue: Mutex<CriticalSectionRawMutex, RefCell<Queue<BYTES>>>,
     ready: Signal<CriticalSectionRawMutex, ()>,
 }
 
 impl<const BYTES: usize> Pipe<BYTES> {
     /// An empty pipe.
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { queue: Mutex::new(RefCell::new(Queue::new())), ready: Signal::new() }
     }
 
     /// Puts a message in. False: it does not fit and is lost.
-    pub fn put(&self, tag: u8, message: &[u8]) -> bool {
+    pub(crate) fn put(&self, tag: u8, message: &[u8]) -> bool {
         let taken = self.queue.lock(|queue| queue.borrow_mut().put(tag, message));
         self.ready.signal(());
         taken
     }
 
     /// Takes a message if there is one.
-    pub fn try_take(&self, buffer: &mut [u8]) -> Option<(u8, usize)> {
+    pub(crate) fn try_take(&self, buffer: &mut [u8]) -> Option<(u8, usize)> {
         self.queue.lock(|queue| queue.borrow_mut().take(buffer))
     }
 
     /// Waits for a message.
-    pub async fn take(&self, buffer: &mut [u8]) -> (u8, usize) {
+    pub(crate) async fn take(&self, buffer: &mut [u8]) -> (u8, usize) {
         loop {
             if let Some(taken) = self.try_take(buffer) {
                 return taken;
@@ -62,17 +62,17 @@ impl<const BYTES: usize> Pipe<BYTES> {
     }
 
     /// Drops what waits.
-    pub fn clear(&self) {
+    pub(crate) fn clear(&self) {
         self.queue.lock(|queue| queue.borrow_mut().clear());
     }
 }
 
 /// Messages of all clients; the client's number comes first. Tag: the index of a WebSocket, that and
 /// [`WEB_OPENED`] or [`WEB_CLOSED`], or [`UDP_TAG`].
-pub static INBOX: Pipe<INBOX_BYTES> = Pipe::new();
+pub(crate) static INBOX: Pipe<INBOX_BYTES> = Pipe::new();
 /// Messages for each WebSocket. Tag: text or binary.
-pub static WEB_OUTBOXES: [Pipe<WEB_OUTBOX_BYTES>; WEB_SOCKETS] = [const { Pipe::new() }; WEB_SOCKETS];
+pub(crate) static WEB_OUTBOXES: [Pipe<WEB_OUTBOX_BYTES>; WEB_SOCKETS] = [const { Pipe::new() }; WEB_SOCKETS];
 /// Messages for UDP clients; the client's number comes first.
-pub static UDP_OUTBOX: Pipe<UDP_OUTBOX_BYTES> = Pipe::new();
+pub(crate) static UDP_OUTBOX: Pipe<UDP_OUTBOX_BYTES> = Pipe::new();
 /// Lines for the status log's broadcast.
-pub static LOG: Pipe<1024> = Pipe::new();
+pub(crate) static LOG: Pipe<1024> = Pipe::new();

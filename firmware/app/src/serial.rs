@@ -28,7 +28,7 @@ fn situation() -> Situation {
 
 /// Runs Improv for ever.
 #[embassy_executor::task]
-pub async fn run(mut port: Port, mut store: NetworkStore, mut saved: Option<Credentials>) -> ! {
+pub(crate) async fn run(mut port: Port, mut store: NetworkStore, mut saved: Option<Credentials>) -> ! {
     let mut improv =
         Improv::new(Device { version: "5.1.0", page: option_env!("ATOM_CONTROL_PAGE").unwrap_or("") });
     let mut output = Vec::<u8, OUTPUT_BYTES>::new();

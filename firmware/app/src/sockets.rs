@@ -32,7 +32,7 @@ const WEB_TIMEOUT: Duration = Duration::from_secs(60);
 /// A client that is being closed has so long to take what was said last.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Bytes of the answers that one piece of input can cause: the upgrade, or a pong and a close.
-const ANSWER_BYTES: usize = 512;
+const ANSWER_BYTES: usize = 320;
 
 fn numbered(number: u32, message: &[u8]) -> Option<Vec<u8, NUMBERED_BYTES>> {
     let mut bytes = Vec::new();
@@ -43,9 +43,9 @@ fn numbered(number: u32, message: &[u8]) -> Option<Vec<u8, NUMBERED_BYTES>> {
 
 /// The UDP clients.
 #[embassy_executor::task]
-pub async fn udp(stack: Stack<'static>) -> ! {
+pub(crate) async fn udp(stack: Stack<'static>) -> ! {
     let (mut receive_meta, mut send_meta) = ([PacketMetadata::EMPTY; 8], [PacketMetadata::EMPTY; 8]);
-    let (mut receive_bytes, mut send_bytes) = ([0; 4 * MESSAGE_BYTES], [0; 4 * MESSAGE_BYTES]);
+    let (mut receive_bytes, mut send_bytes) = ([0; 2 * MESSAGE_BYTES], [0; 2 * MESSAGE_BYTES]);
     let mut socket =
         UdpSocket::new(stack, &mut receive_meta, &mut receive_bytes, &mut send_meta, &mut send_bytes);
     // The port is free: this is the only socket that asks for it.
@@ -97,8 +97,8 @@ impl Output for WebOutput {
 
 /// One of the WebSockets: serves one client after another.
 #[embassy_executor::task(pool_size = WEB_SOCKETS)]
-pub async fn web(stack: Stack<'static>, place: u8) -> ! {
-    let (mut receive_bytes, mut send_bytes) = ([0; 2048], [0; 2048]);
+pub(crate) async fn web(stack: Stack<'static>, place: u8) -> ! {
+    let (mut receive_bytes, mut send_bytes) = ([0; 1536], [0; 1536]);
     // Numbers of the WebSockets never meet: each place counts in steps of their count.
     let mut number = u32::from(place) + 1;
     loop {
@@ -138,7 +138,7 @@ async fn serve(socket: &mut TcpSocket<'_>, place: u8, number: u32) {
     outbox.clear();
     tell(WEB_OPENED, place, number).await;
     let mut message = [0; MESSAGE_BYTES];
-    let mut input = [0; 512];
+    let mut input = [0; 256];
     loop {
         match select(reader.read(&mut input), outbox.take(&mut message)).await {
             Either::First(Ok(count)) if count > 0 => {
@@ -170,7 +170,7 @@ async fn exchange(
     reader: &mut TcpReader<'_>,
     writer: &mut TcpWriter<'_>,
 ) -> bool {
-    let mut input = [0; 512];
+    let mut input = [0; 256];
     let Ok(count @ 1..) = reader.read(&mut input).await else { return false };
     let open = connection.receive(&input[..count], output).is_ok();
     flush_answer(output, writer).await && open
@@ -184,7 +184,7 @@ async fn flush_answer(output: &mut WebOutput, writer: &mut TcpWriter<'_>) -> boo
 
 /// The status log, to everybody in the network.
 #[embassy_executor::task]
-pub async fn log(stack: Stack<'static>) -> ! {
+pub(crate) async fn log(stack: Stack<'static>) -> ! {
     let (mut receive_meta, mut send_meta) = ([PacketMetadata::EMPTY; 1], [PacketMetadata::EMPTY; 2]);
     let (mut receive_bytes, mut send_bytes) = ([0; 64], [0; 1024]);
     let mut socket =
@@ -199,14 +199,14 @@ pub async fn log(stack: Stack<'static>) -> ! {
 
 /// mDNS: announces at each connect, then answers.
 #[embassy_executor::task]
-pub async fn name(stack: Stack<'static>) -> ! {
+pub(crate) async fn name(stack: Stack<'static>) -> ! {
     let (mut receive_meta, mut send_meta) = ([PacketMetadata::EMPTY; 4], [PacketMetadata::EMPTY; 2]);
-    let (mut receive_bytes, mut send_bytes) = ([0; 2048], [0; 1024]);
+    let (mut receive_bytes, mut send_bytes) = ([0; 1024], [0; 512]);
     let mut socket =
         UdpSocket::new(stack, &mut receive_meta, &mut receive_bytes, &mut send_meta, &mut send_bytes);
     let _bound = socket.bind(mdns::PORT);
     let group = IpEndpoint::new(IpAddress::Ipv4(mdns::GROUP), mdns::PORT);
-    let (mut question, mut buffer) = ([0; 1024], [0; 1024]);
+    let (mut question, mut buffer) = ([0; 512], [0; 512]);
     loop {
         stack.wait_config_up().await;
         let _joined = stack.join_multicast_group(mdns::GROUP);

@@ -5,7 +5,8 @@ use embassy_sync::signal::Signal;
 
 /// What an update asks of the network side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Request {
+#[cfg_attr(not(feature = "lab"), expect(dead_code, reason = "only a lab build takes updates"))]
+pub(crate) enum Request {
     /// It wants to begin.
     Begin,
     /// It failed: bus on again.
@@ -16,17 +17,17 @@ static REQUEST: Signal<CriticalSectionRawMutex, Request> = Signal::new();
 static ANSWER: Signal<CriticalSectionRawMutex, bool> = Signal::new();
 
 /// What an update asks now.
-pub fn take_request() -> Option<Request> {
+pub(crate) fn take_request() -> Option<Request> {
     REQUEST.try_take()
 }
 
 /// An update may begin, or not.
-pub fn answer(may_begin: bool) {
+pub(crate) fn answer(may_begin: bool) {
     ANSWER.signal(may_begin);
 }
 
 #[cfg(feature = "lab")]
-pub use lab::run;
+pub(crate) use lab::run;
 
 #[cfg(feature = "lab")]
 mod lab {
@@ -57,7 +58,7 @@ mod lab {
 
     /// Serves one sender after another.
     #[embassy_executor::task]
-    pub async fn run(stack: Stack<'static>) -> ! {
+    pub(crate) async fn run(stack: Stack<'static>) -> ! {
         let (mut receive_bytes, mut send_bytes) = ([0; 4096], [0; 256]);
         loop {
             let mut socket = TcpSocket::new(stack, &mut receive_bytes, &mut send_bytes);

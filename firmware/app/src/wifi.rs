@@ -24,7 +24,7 @@ const SCAN_NETWORKS: usize = 16;
 
 /// What Improv asks of WiFi.
 #[derive(Debug, Clone)]
-pub enum Command {
+pub(crate) enum Command {
     /// Join this network from now on; `None`: none.
     Join(Option<Credentials>),
     /// Scan, and answer in [`SCANNED`].
@@ -33,29 +33,29 @@ pub enum Command {
 
 /// A network that a scan found.
 #[derive(Debug, Clone)]
-pub struct Network {
+pub(crate) struct Network {
     /// Its name.
-    pub ssid: String<32>,
+    pub(crate) ssid: String<32>,
     /// Signal strength (dBm).
-    pub rssi_dbm: i8,
+    pub(crate) rssi_dbm: i8,
     /// It wants a passphrase.
-    pub secured: bool,
+    pub(crate) secured: bool,
 }
 
 /// The next command.
-pub static COMMAND: Signal<CriticalSectionRawMutex, Command> = Signal::new();
+pub(crate) static COMMAND: Signal<CriticalSectionRawMutex, Command> = Signal::new();
 /// What the last scan found.
-pub static SCANNED: Signal<CriticalSectionRawMutex, Vec<Network, SCAN_NETWORKS>> = Signal::new();
+pub(crate) static SCANNED: Signal<CriticalSectionRawMutex, Vec<Network, SCAN_NETWORKS>> = Signal::new();
 
 /// The network stack's own work.
 #[embassy_executor::task]
-pub async fn stack(mut runner: Runner<'static, Interface>) -> ! {
+pub(crate) async fn stack(mut runner: Runner<'static, Interface>) -> ! {
     runner.run().await
 }
 
 /// Keeps the address in [`link`] right.
 #[embassy_executor::task]
-pub async fn address(stack: Stack<'static>) -> ! {
+pub(crate) async fn address(stack: Stack<'static>) -> ! {
     loop {
         stack.wait_config_up().await;
         let ip = stack.config_v4().map(|config| config.address.address().octets());
@@ -79,7 +79,7 @@ fn station(network: &Credentials) -> Option<Config> {
 
 /// Keeps the network joined, and does what Improv asks.
 #[embassy_executor::task]
-pub async fn run(mut controller: WifiController<'static>, first: Option<Credentials>) -> ! {
+pub(crate) async fn run(mut controller: WifiController<'static>, first: Option<Credentials>) -> ! {
     let mut network = first;
     // Packets must not wait for the access point's next beacon.
     if let Err(error) = controller.set_power_saving(PowerSaveMode::None) {
