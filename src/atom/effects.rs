@@ -244,6 +244,7 @@ impl Atom {
         self.limit_heap();
         self.control = Control::new(self.options.level);
         self.mailbox.take();
+        self.replay.reset();
         self.wireless.restart();
         self.control_due_us = self.now_us;
         self.control_free_us = self.now_us;

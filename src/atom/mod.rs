@@ -7,6 +7,7 @@
 //! | [`client_name`] | the name of a client in files |
 //! | `inbox` | messages that wait for the next network tick |
 //! | `journal` | what came into it, kept for a trace |
+//! | `replay` | PLAY and PLAY_SIGNAL as a recording has them |
 //! | `ports` | the platform it gives to `firmware-core` |
 //! | `wireless` | links, association, and the faults of radio and clients |
 //! | `effects` | what faults do to this ATOM |
@@ -22,6 +23,7 @@ mod inbox;
 mod journal;
 mod options;
 mod ports;
+mod replay;
 mod simulated;
 pub mod truth;
 mod wireless;
@@ -32,5 +34,6 @@ pub use firmware_core::protocol::ApiLevel;
 pub use journal::{ApplyError, AtomInput, JournalEntry};
 pub use options::Options;
 pub use ports::CpuModel;
+pub use replay::Recording;
 pub use simulated::{Atom, Output};
 pub use truth::Truth;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use firmware_core::protocol::ApiLevel;
 
 use super::ports::CpuModel;
+use super::replay::Recording;
 use crate::hardware::HardwareOptions;
 use crate::link::Profile;
 
@@ -26,6 +27,9 @@ pub struct Options {
     pub wifi: Profile,
     /// Start at power-up and show booting, rather than with power-up done.
     pub boot: bool,
+    /// What PLAY and PLAY_SIGNAL play; `None`: they run in the simulation. Traces do not keep it.
+    #[serde(skip)]
+    pub recording: Option<Recording>,
 }
 
 impl Default for Options {
@@ -38,6 +42,7 @@ impl Default for Options {
             cpu: CpuModel::default(),
             wifi: Profile::Ideal,
             boot: false,
+            recording: None,
         }
     }
 }

@@ -14,6 +14,7 @@ use super::inbox::{Inbox, Input};
 use super::journal::{AtomInput, Journal, JournalEntry};
 use super::options::Options;
 use super::ports::{ControlSide, CpuModel, NetworkSide};
+use super::replay::Replay;
 use super::wireless::{Arrival, Wireless};
 use crate::hardware::{Hardware, HardwareError};
 use crate::link::Profile;
@@ -74,6 +75,7 @@ pub struct Atom {
     pub(super) effects: Effects,
     pub(super) outputs: VecDeque<Output>,
     pub(super) journal: Journal,
+    pub(super) replay: Replay,
     /// All that is due up to here has happened (virtual µs).
     pub(super) now_us: u64,
     pub(super) power_up_us: u64,
@@ -101,6 +103,7 @@ impl Atom {
             effects: Effects::default(),
             outputs: VecDeque::new(),
             journal: Journal::default(),
+            replay: Replay::new(options.recording.clone()),
             now_us: 0,
             power_up_us: 0,
             control_due_us: 0,
@@ -295,6 +298,11 @@ impl Atom {
     }
 
     fn step_control(&mut self) {
+        let now_us = self.firmware_us(self.now_us);
+        if let Some(next_us) = self.replay.step(now_us, &mut self.mailbox.borrow_mut()) {
+            self.control_due_us = self.power_up_us + next_us;
+            return;
+        }
         let mut port = ControlSide {
             hardware: &mut self.hardware,
             virtual_us: self.now_us,

@@ -10,9 +10,10 @@ use super::keep::KeepArgs;
 use super::logging::{self, LogLevel};
 use super::ready::{self, ReadyFile};
 use super::values::{Pose, parse_angle, parse_level, parse_plant, parse_pose, parse_speed, parse_target};
-use crate::atom::{ApiLevel, Atom, Options};
+use crate::atom::{ApiLevel, Atom, Options, Recording};
 use crate::hardware::{HardwareError, HardwareOptions, Object, ObjectSize, PlantKind};
 use crate::recording::Keepers;
+use crate::recording::csv_file::{self, ReadError};
 use crate::server::api::Access;
 use crate::server::mdns::{Announcement, MdnsError};
 use crate::server::{self, Server, ServerOptions, Speed};
@@ -84,8 +85,9 @@ pub(crate) struct ServeArgs {
     /// How much to log on standard error: off, error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t = LogLevel::Info, hide_possible_values = true)]
     log: LogLevel,
-    /// Play this recording's telemetry for PLAY and PLAY_SIGNAL (this version cannot yet and refuses it).
-    #[arg(long, value_name = "FILE")]
+    /// Play this recording's telemetry for PLAY and PLAY_SIGNAL, whatever plan or signal they ask for. A trace would
+    /// not keep it.
+    #[arg(long, value_name = "FILE", conflicts_with = "trace")]
     recording: Option<PathBuf>,
 }
 
@@ -94,7 +96,7 @@ pub(crate) struct ServeArgs {
 /// # Errors
 /// An option out of its range, a port in use, a ready file that cannot be written, or a simulation that failed.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), CommandError> {
-    refuse_recording(args)?;
+    let recording = recording(args)?;
     let host = resolve_host(&args.host)?;
     let options = ServerOptions {
         http: SocketAddr::new(host, instance_port("--port", args.port, args.instance)?),
@@ -105,7 +107,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), CommandError> {
         access: args.commands,
         connections_max: usize::from(args.max_connections),
     };
-    let mut atom = Atom::new(&atom_options(args)).map_err(|error| refuse_arm(&error))?;
+    let mut atom =
+        Atom::new(&Options { recording, ..atom_options(args) }).map_err(|error| refuse_arm(&error))?;
     logging::start(args.log);
     let keepers = args.keep.open(&mut atom)?;
     let ready_file = args.ready_file.as_deref().map(ReadyFile::prepare).transpose()?;
@@ -144,14 +147,24 @@ fn refuse_name(error: MdnsError) -> CommandError {
     }
 }
 
-fn refuse_recording(args: &ServeArgs) -> Result<(), CommandError> {
-    args.recording.as_ref().map_or(Ok(()), |path| {
-        Err(CommandError::bad_input(format!(
-            "--recording {}: this version cannot play recordings yet; leave the option out, and PLAY and \
-             PLAY_SIGNAL run in the simulation",
-            path.display()
-        )))
-    })
+/// The telemetry that PLAY and PLAY_SIGNAL play, if a recording is given.
+fn recording(args: &ServeArgs) -> Result<Option<Recording>, CommandError> {
+    let Some(path) = &args.recording else { return Ok(None) };
+    let (n, rows) = csv_file::read_file(path).map_err(|error| match error {
+        ReadError::Io { .. } => CommandError::machine(format!("--recording: {error}")),
+        ReadError::ColumnMissing { .. } | ReadError::Row { .. } | ReadError::Empty { .. } => {
+            CommandError::bad_input(format!("--recording: {error}"))
+        }
+    })?;
+    if let Some(at) = rows.windows(2).position(|pair| pair[0].t_s >= pair[1].t_s) {
+        return Err(CommandError::bad_input(format!(
+            "--recording: {}: expected rising times, found {} s after {} s",
+            path.display(),
+            rows[at + 1].t_s,
+            rows[at].t_s
+        )));
+    }
+    Ok(Some(rows.iter().map(|row| row.to_sample(n)).collect()))
 }
 
 fn atom_options(args: &ServeArgs) -> Options {

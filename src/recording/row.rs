@@ -51,6 +51,23 @@ impl Row {
         }
     }
 
+    /// The sample as a run of `n` joints would send it.
+    pub fn to_sample(&self, n: usize) -> Sample {
+        let raw = self.to_raw();
+        let of_run = |values: [u16; JOINTS]| core::array::from_fn(|j| if j < n { values[j] } else { 0 });
+        Sample {
+            n,
+            t_us: (self.t_s * 1e6).round() as u32,
+            cmd: of_run(core::array::from_fn(|j| steps(j, self.cmd_deg[j]))),
+            reference: of_run(core::array::from_fn(|j| steps(j, self.reference_deg[j]))),
+            position: of_run(raw.position),
+            speed: of_run(raw.speed),
+            load: of_run(raw.load),
+            imu: raw.imu,
+            ok: true,
+        }
+    }
+
     /// Raw positions, speeds and loads as the servos would report them, and the raw IMU sample.
     pub fn to_raw(&self) -> RawRow {
         RawRow {

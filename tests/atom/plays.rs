@@ -456,3 +456,35 @@ fn of_two_clients_that_upload_at_once_the_holder_wins() {
     bench.run_ms(2_100);
     assert!(upload(&mut bench, second, &swing(251, 6, 10.0), 5).is_done());
 }
+
+#[test]
+fn a_recording_plays_for_any_signal_sample_by_sample() {
+    let (mut bench, client) = uploaded(&six_joints(), &swing(251, 6, 10.0));
+    bench.send(client, &build::play(PLAY));
+    let (_, recorded) = until_done(&mut bench, client, 3);
+    let samples: Vec<_> = recorded.samples().map(|sample| Row::from_sample(sample).to_sample(6)).collect();
+
+    let mut bench = Bench::new(&Options { recording: Some(samples.clone().into()), ..six_joints() });
+    let client = bench.udp();
+    let message = build::play_signal(PLAY, &signal(|_| {}));
+    assert_eq!(answers(&mut bench, client, &message, 100), [ack(codes::PLAY_SIGNAL, 0)]);
+    assert_eq!(bench.atom.state(), State::Playing);
+    let from = bench.outputs.len();
+    let (done, _) = until_done(&mut bench, client, 3);
+    let mut played = Collector::default();
+    assert!(from > 0);
+    for reply in replies_to(client, &bench.outputs) {
+        if let Reply::Telemetry(packet) = reply {
+            played.take(&packet);
+        }
+    }
+    assert_eq!((done.result, done.cycles, done.telemetry_dropped), (0, 750, 0));
+    assert_eq!(played.samples().copied().collect::<Vec<_>>(), samples);
+    assert_eq!(bench.atom.state(), State::Holding);
+
+    bench.ask_ms(client, &message, 500);
+    let replies = bench.ask_ms(client, &build::plain(codes::STOP), 50);
+    assert_eq!(done_of(&replies).expect("it stops").result, 2);
+    let refused = answers(&mut bench, client, &build::play_signal(PLAY, &signal(|p| p.joint = 0)), 10);
+    assert_eq!(refused, [ack(codes::PLAY_SIGNAL, -11)]);
+}

@@ -42,8 +42,9 @@ fn a_wrong_option_ends_with_2_and_one_line_that_says_what_why_and_what_to_do() {
 }
 
 #[test]
-fn a_recording_is_refused_and_not_ignored() {
-    refuse(&["--recording", "circle.csv"], 2, &["--recording circle.csv", "cannot play recordings yet"]);
+fn a_recording_that_cannot_be_read_is_refused() {
+    refuse(&["--recording", "circle.csv"], 3, &["--recording: failed to read circle.csv"]);
+    refuse(&["--recording", "Cargo.toml"], 2, &["Cargo.toml:1: column `t` is missing"]);
 }
 
 #[test]
