@@ -92,7 +92,7 @@ fn begin(now_us: u64, shared: &mut Shared) -> Option<Run> {
     Some(Run { client, begun_us: now_us, next: 0, dropped: 0, longest_us: 0, before })
 }
 
-fn post(message: &(impl Layout + Clone), to: ClientId, at_us: u64, ends_run: bool, shared: &mut Shared) {
+fn post(message: &impl Layout, to: ClientId, at_us: u64, ends_run: bool, shared: &mut Shared) {
     shared.post(Posted { at_us, to, message: message.clone().encode(), ends_run });
 }
 
