@@ -2,8 +2,8 @@
 //!
 //! | File | Is |
 //! | --- | --- |
-//! | [`format`] | the lines |
-//! | [`write`] | a running ATOM → lines |
+//! | [`mod@format`] | the lines |
+//! | [`mod@write`] | a running ATOM → lines |
 //! | [`read`] | lines → what they say, or what is wrong with them |
 //! | [`mod@replay`] | gives the inputs again and compares the outputs |
 //! | [`words`] | lines in words |
