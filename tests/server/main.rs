@@ -3,6 +3,7 @@
 
 mod api;
 mod clients;
+mod end_effector;
 mod examples;
 mod hostile;
 mod many;

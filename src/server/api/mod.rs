@@ -1,8 +1,8 @@
 //! The command API: HTTP under `/api`, beside `/ws`, for tests and tools. It reads the truth and changes what no
 //! client of the robot could: faults, time, the arm itself.
 //!
-//! Handlers run on the socket thread and know no simulation: each makes an [`order`] and waits for its answer.
-//! The [`desk`] on the simulation thread carries orders out, one by one, between two instants of virtual time.
+//! Handlers run on the socket thread and know no simulation: each makes an `order` and waits for its answer.
+//! The `desk` on the simulation thread carries orders out, one by one, between two instants of virtual time.
 //!
 //! | File | Is |
 //! | --- | --- |
