@@ -73,8 +73,9 @@ pub(in crate::server) fn router(
     sessions: Sessions,
     events: broadcast::Sender<Event>,
 ) -> Router {
-    let (paths, description) = described().split_for_parts();
-    let openapi = get(move || async move { Json(description) });
+    // The description is half a megabyte that hardly anybody asks for: it is made when it is.
+    let (paths, _) = described().split_for_parts();
+    let openapi = get(async || Json(described().into_openapi()));
     let guarded = paths
         .route("/api/openapi.json", openapi)
         .route("/api/{*rest}", axum::routing::any(handlers::not_found))
