@@ -195,3 +195,15 @@ fn parameters_are_put_in_and_unknown_ones_are_named() {
     let unknown = errors(&format!("{text}\n{}", cases.replace("state =", "stat =")));
     assert!(unknown[0].contains("names a parameter that no case has; there is: case, stat"), "{unknown:?}");
 }
+
+#[test]
+fn the_trace_of_a_run_replays_to_the_same_bytes() {
+    use atom_sim::recording::trace::{Reader, Verdict, replay};
+    let mut options = Options { only: Some("gamepad-menu".to_owned()), ..Options::default() };
+    options.limits.trace = true;
+    let outcomes = run(&library(), &options);
+    let mut reader =
+        Reader::new(outcomes[0].trace.as_slice(), Path::new("gamepad-menu.trace")).expect("a trace");
+    let verdict = replay(&mut reader).expect("it replays");
+    assert!(matches!(verdict, Verdict::Same { .. }), "{verdict:?}");
+}

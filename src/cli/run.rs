@@ -49,7 +49,7 @@ pub(super) struct RunArgs {
     /// Write a JSON report.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write the log and the CSV of every failure into this folder.
+    /// Write log, trace and CSV of every failure into this folder.
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
     /// With --record: of every scenario, not of failures only.
@@ -113,7 +113,7 @@ fn batch_options(args: &RunArgs) -> Options {
         check_determinism: args.check_determinism,
         limits: Limits {
             wall: Duration::from_secs(args.wall_limit),
-            transcript: args.record.is_some(),
+            trace: args.record.is_some(),
             samples: args.record.is_some(),
         },
     }

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::outcome::{Entry, Failure, Outcome, Verdict};
+use super::outcome::{Failure, Outcome, Verdict};
 use super::plan::Scenario;
 use super::runner::{self, Limits};
 
@@ -59,7 +59,7 @@ impl Default for Options {
             stop_on_failure: false,
             jobs: 1,
             check_determinism: false,
-            limits: Limits { wall: Duration::from_mins(1), transcript: false, samples: false },
+            limits: Limits { wall: Duration::from_mins(1), trace: false, samples: false },
         }
     }
 }
@@ -109,15 +109,15 @@ fn run_one(scenario: &Scenario, options: &Options) -> Outcome {
     if !options.check_determinism {
         return runner::run(scenario, options.limits);
     }
-    let limits = Limits { transcript: true, ..options.limits };
+    let limits = Limits { trace: true, ..options.limits };
     let mut first = runner::run(scenario, limits);
     let second = runner::run(scenario, limits);
-    if let Some((seen, t_us)) = difference(&first.transcript, &second.transcript) {
+    if let Some(seen) = difference(&first.trace, &second.trace) {
         let failure = Failure {
             line: 0,
             expected: "the same inputs and outputs in a second run".to_owned(),
             seen,
-            t_us,
+            t_us: 0,
             why: Some("--check-determinism".to_owned()),
             around: Vec::new(),
         };
@@ -131,18 +131,25 @@ fn run_one(scenario: &Scenario, options: &Options) -> Outcome {
     first
 }
 
-/// The first difference of two transcripts, in words, and its time (µs).
-fn difference(first: &[Entry], second: &[Entry]) -> Option<(String, u64)> {
-    let show = |entry: Option<&Entry>| {
-        entry.map_or_else(
-            || "nothing".to_owned(),
-            |entry| format!("{} µs {} {:02X?}", entry.t_us, entry.what, entry.bytes),
-        )
-    };
-    let index = (0..first.len().max(second.len())).find(|index| first.get(*index) != second.get(*index))?;
-    let (a, b) = (first.get(index), second.get(index));
-    let t_us = a.or(b).map_or(0, |entry| entry.t_us);
-    Some((format!("entry {index}: {} in the first, {} in the second", show(a), show(b)), t_us))
+/// The first line in which two traces differ, in words.
+fn difference(first: &[u8], second: &[u8]) -> Option<String> {
+    let mut lines = (first.split(|byte| *byte == b'\n'), second.split(|byte| *byte == b'\n'));
+    for number in 1.. {
+        match (lines.0.next(), lines.1.next()) {
+            (None, None) => return None,
+            (a, b) if a == b => {}
+            (a, b) => {
+                let show =
+                    |line: Option<&[u8]>| String::from_utf8_lossy(line.unwrap_or(b"nothing")).into_owned();
+                return Some(format!(
+                    "line {number} of the trace: {} in the first, {} in the second",
+                    show(a),
+                    show(b)
+                ));
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -159,13 +166,10 @@ mod tests {
     }
 
     #[test]
-    fn the_first_difference_of_two_transcripts_is_found() {
-        let entry = |t_us, byte| Entry { t_us, what: "to a".to_owned(), bytes: vec![byte] };
-        let first = [entry(1, 1), entry(2, 2)];
-        assert_eq!(difference(&first, &first), None);
-        let (seen, t_us) = difference(&first, &[entry(1, 1), entry(2, 3)]).expect("they differ");
-        assert_eq!(t_us, 2);
-        assert_eq!(seen, "entry 1: 2 µs to a [02] in the first, 2 µs to a [03] in the second");
-        assert!(difference(&first, &first[..1]).is_some());
+    fn the_first_line_in_which_two_traces_differ_is_found() {
+        assert_eq!(difference(b"a\nb\n", b"a\nb\n"), None);
+        let seen = difference(b"a\nb\n", b"a\nc\n");
+        assert_eq!(seen.as_deref(), Some("line 2 of the trace: b in the first, c in the second"));
+        assert!(difference(b"a\nb", b"a").is_some());
     }
 }

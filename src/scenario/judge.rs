@@ -428,3 +428,7 @@ fn status_number(line: &str, key: &str) -> Option<f64> {
     let end = pair.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(pair.len());
     pair[..end].parse().ok()
 }
+
+#[cfg(test)]
+#[path = "judge_tests.rs"]
+mod tests;

@@ -40,17 +40,6 @@ impl Verdict {
     }
 }
 
-/// One input or output, for the comparison of two runs and for recordings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// When (µs from the start).
-    pub t_us: u64,
-    /// What: client, direction and words.
-    pub what: String,
-    /// The bytes, if it has some.
-    pub bytes: Vec<u8>,
-}
-
 /// A run.
 #[derive(Debug, Clone)]
 pub struct Outcome {
@@ -66,8 +55,8 @@ pub struct Outcome {
     pub virtual_us: u64,
     /// How long it took on the wall.
     pub wall: Duration,
-    /// Every input and output, when asked for.
-    pub transcript: Vec<Entry>,
+    /// The trace, when asked for: every input and output, which `atom-sim replay` plays again.
+    pub trace: Vec<u8>,
     /// Goals and angles every 20 ms, when asked for.
     pub samples: Vec<crate::atom::Truth>,
 }

@@ -1,4 +1,4 @@
-//! Files of a run: what went in and out, and what the joints did.
+//! Files of a run: what went wrong, what went in and out, and what the joints did.
 
 use std::fmt::Write as _;
 use std::io;
@@ -7,31 +7,21 @@ use std::path::{Path, PathBuf};
 use super::outcome::Outcome;
 use super::report;
 
-/// Writes the files of a run into `folder`: `NAME.log` (what went wrong, then every input and output) and
-/// `NAME.csv` (goals and true angles, 50 rows per second). Returns their paths.
+/// Writes the files of a run into `folder`: `NAME.log` (what went wrong), `NAME.trace` (every input and output,
+/// for `atom-sim replay`) and `NAME.csv` (goals and true angles, 50 rows per second). Returns their paths.
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn write(folder: &Path, outcome: &Outcome) -> io::Result<[PathBuf; 2]> {
+pub fn write(folder: &Path, outcome: &Outcome) -> io::Result<[PathBuf; 3]> {
     let name: String =
         outcome.name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
     let log = folder.join(format!("{name}.log"));
+    let trace = folder.join(format!("{name}.trace"));
     let csv = folder.join(format!("{name}.csv"));
-    std::fs::write(&log, log_text(outcome))?;
+    std::fs::write(&log, format!("{}\n{}", report::line(outcome), report::details(outcome)))?;
+    std::fs::write(&trace, &outcome.trace)?;
     std::fs::write(&csv, csv_text(outcome))?;
-    Ok([log, csv])
-}
-
-fn log_text(outcome: &Outcome) -> String {
-    let mut text = format!("{}\n{}\n", report::line(outcome), report::details(outcome));
-    for entry in &outcome.transcript {
-        let _ = write!(text, "{:>12.6} {}", entry.t_us as f64 * 1e-6, entry.what);
-        for byte in &entry.bytes {
-            let _ = write!(text, " {byte:02X}");
-        }
-        text.push('\n');
-    }
-    text
+    Ok([log, trace, csv])
 }
 
 fn csv_text(outcome: &Outcome) -> String {

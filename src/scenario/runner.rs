@@ -9,7 +9,7 @@ use super::cast::{Act, Cast};
 use super::check;
 use super::condition::Condition;
 use super::expect::{Miss, Watch};
-use super::outcome::{Entry, Failure, Outcome, Verdict};
+use super::outcome::{Failure, Outcome, Verdict};
 use super::plan::{Deed, Scenario};
 use super::recovery;
 use super::stopwatch::Stopwatch;
@@ -17,6 +17,7 @@ use super::tail::Tail;
 use super::words;
 use crate::atom::fault::{Fault, catalogue};
 use crate::atom::{Atom, ClientId, FaultEvent, Options, Output, Truth};
+use crate::recording::trace;
 
 /// The runner looks at the ATOM this often (µs): once per control period of 500 Hz.
 const LOOK_US: u64 = 2_000;
@@ -24,14 +25,16 @@ const LOOK_US: u64 = 2_000;
 const LOOKS_PER_GUARD: u32 = 256;
 /// Samples for recordings are this far apart (µs).
 const SAMPLE_US: u64 = 20_000;
+/// Why writing a trace into a `Vec` succeeds.
+const TO_MEMORY: &str = "writing to memory does not fail";
 
 /// What a run is to keep and how long it may take.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Longest time on the wall.
     pub wall: Duration,
-    /// Keep every input and output.
-    pub transcript: bool,
+    /// Keep a trace: every input and output.
+    pub trace: bool,
     /// Keep goals and angles.
     pub samples: bool,
 }
@@ -48,7 +51,7 @@ pub(super) struct Run<'a> {
     limits: Limits,
     started: Stopwatch,
     looks: u32,
-    transcript: Vec<Entry>,
+    trace: Option<trace::Writer<Vec<u8>>>,
     samples: Vec<Truth>,
     /// Faults of the file by the time they start, the last first.
     faults: Vec<usize>,
@@ -62,14 +65,14 @@ pub(super) struct Run<'a> {
 pub fn run(scenario: &Scenario, limits: Limits) -> Outcome {
     let started = Stopwatch::start();
     let options: &Options = &scenario.options;
-    let outcome = |verdict, virtual_us, transcript, samples| Outcome {
+    let outcome = |verdict, virtual_us, trace, samples| Outcome {
         name: scenario.name.clone(),
         path: scenario.path.clone(),
         seed: scenario.seed,
         verdict,
         virtual_us,
         wall: started.elapsed(),
-        transcript,
+        trace,
         samples,
     };
     let atom = match Atom::new(options) {
@@ -84,11 +87,15 @@ pub fn run(scenario: &Scenario, limits: Limits) -> Outcome {
         (true, None) if run.failures.is_empty() => Verdict::Passed,
         (true, None) => Verdict::Failed(std::mem::take(&mut run.failures)),
     };
-    outcome(verdict, run.book.now_us(), run.transcript, run.samples)
+    run.take_outputs();
+    let end_us = run.atom.now_us();
+    let trace = run.trace.take().map(|trace| trace.finish(end_us).expect(TO_MEMORY)).unwrap_or_default();
+    outcome(verdict, run.book.now_us(), trace, run.samples)
 }
 
 impl<'a> Run<'a> {
-    fn new(scenario: &'a Scenario, atom: Atom, limits: Limits, started: Stopwatch) -> Self {
+    fn new(scenario: &'a Scenario, mut atom: Atom, limits: Limits, started: Stopwatch) -> Self {
+        let trace = limits.trace.then(|| trace::Writer::begin(Vec::new(), &mut atom).expect(TO_MEMORY));
         let truth = atom.truth();
         let names = scenario.clients.iter().map(|client| client.name.clone()).collect();
         let mut book = Book::new(atom.now_us(), truth, names);
@@ -118,7 +125,7 @@ impl<'a> Run<'a> {
             limits,
             started,
             looks: 0,
-            transcript: Vec::new(),
+            trace,
             samples: Vec::new(),
             faults,
             ended: false,
@@ -218,7 +225,6 @@ impl<'a> Run<'a> {
 
     pub(super) fn send(&mut self, client: usize, bytes: &[u8]) {
         if let Some(id) = self.book.clients[client].id {
-            self.note(self.book.now_us(), || format!("from {id:?}"), bytes);
             self.atom.receive(id, bytes);
         }
     }
@@ -234,7 +240,6 @@ impl<'a> Run<'a> {
         let subscribe = plan.subscribe_hz.map(|hz| build::subscribe(hz).to_vec());
         self.cast.connected(now_us, client, subscribe);
         self.tail.event(now_us, || format!("{} connects", plan.name));
-        self.note(now_us, || format!("connect {id:?}"), &[]);
     }
 
     pub(super) fn close(&mut self, client: usize) {
@@ -244,7 +249,6 @@ impl<'a> Run<'a> {
             self.cast.disconnected(client);
             let name = &self.book.names[client];
             self.tail.event(now_us, || format!("{name} closes"));
-            self.note(now_us, || format!("close {id:?}"), &[]);
         }
     }
 
@@ -254,7 +258,15 @@ impl<'a> Run<'a> {
 
     fn take_outputs(&mut self) {
         let start_us = self.book.start_us;
+        while let Some(entry) = self.atom.poll_journal() {
+            if let Some(trace) = &mut self.trace {
+                trace.entry(&entry).expect(TO_MEMORY);
+            }
+        }
         while let Some(output) = self.atom.poll_output() {
+            if let Some(trace) = &mut self.trace {
+                trace.output(&output).expect(TO_MEMORY);
+            }
             match output {
                 Output::Message { t_us, to, bytes } => {
                     let t_us = t_us - start_us;
@@ -264,10 +276,8 @@ impl<'a> Run<'a> {
                         let name = &self.book.names[client];
                         self.tail.event(t_us, || format!("{name} ← {}", words::brief(&brief)));
                     }
-                    self.note(t_us, || format!("to {to:?}"), &bytes);
                 }
-                Output::StatusLine { t_us, line } => {
-                    self.note(t_us - start_us, || "status".to_owned(), line.as_bytes());
+                Output::StatusLine { line, .. } => {
                     self.book.status_line = line;
                 }
                 Output::Closed { t_us, client: id } => {
@@ -277,14 +287,12 @@ impl<'a> Run<'a> {
                         let name = &self.book.names[client];
                         self.tail.event(t_us - start_us, || format!("the connection of {name} breaks"));
                     }
-                    self.note(t_us - start_us, || format!("closed {id:?}"), &[]);
                 }
             }
         }
         while let Some(FaultEvent { t_us, started, kind, .. }) = self.atom.poll_fault_event() {
             let word = if started { "starts" } else { "ends" };
             self.tail.event(t_us - start_us, || format!("fault {word}: {kind:?}"));
-            self.note(t_us - start_us, || format!("fault {word}: {kind:?}"), &[]);
         }
     }
 
@@ -319,12 +327,6 @@ impl<'a> Run<'a> {
                 why: expect.why.clone(),
                 around,
             });
-        }
-    }
-
-    fn note(&mut self, t_us: u64, what: impl FnOnce() -> String, bytes: &[u8]) {
-        if self.limits.transcript {
-            self.transcript.push(Entry { t_us, what: what(), bytes: bytes.to_vec() });
         }
     }
 }

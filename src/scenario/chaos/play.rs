@@ -6,6 +6,7 @@ use super::invariants::Invariants;
 use super::story::{self, CLIENTS, STORY_US, Story, What, client_name, transport};
 use crate::atom::fault;
 use crate::atom::{Atom, ClientId, Output};
+use crate::link::Profile;
 use crate::scenario::book::ClientLog;
 
 /// A look each control period of 500 Hz (µs).
@@ -72,7 +73,7 @@ fn run(story: &Story, keep: Option<&[usize]>) -> Result<(), Violation> {
     for client in 0..CLIENTS {
         clients.ids[client] = Some(atom.connect(transport(client)));
     }
-    let mut invariants = Invariants::new(&atom.truth());
+    let mut invariants = Invariants::new(&atom.truth(), story.options.wifi == Profile::Ideal);
     let mut t_us = 0;
     while t_us < STORY_US {
         t_us += LOOK_US;
