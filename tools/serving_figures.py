@@ -67,6 +67,35 @@ class WebSocketClient:
         return self.stream.read(length)
 
 
+class BareTimer:
+    """A process that does nothing but send a packet at each due time: how late the machine itself is."""
+
+    PROGRAM = """
+import socket, struct, sys, time
+to = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+to.connect(("127.0.0.1", int(sys.argv[1])))
+begin, rate_hz = time.perf_counter(), int(sys.argv[2])
+for number in range(int(float(sys.argv[3]) * rate_hz)):
+    time.sleep(max(0.0, begin + number / rate_hz - time.perf_counter()))
+    to.send(struct.pack("<BI", 0x88, number * 1000 // rate_hz))
+to.send(b"end")
+"""
+
+    def __init__(self, seconds):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 0))
+        port = self.socket.getsockname()[1]
+        self.process = subprocess.Popen([sys.executable, "-c", self.PROGRAM, str(port), str(RATE_HZ), str(seconds)])
+
+    def watch(self, arrivals):
+        """Notes of each packet its number and its arrival (s)."""
+        while (message := self.socket.recv(64)) != b"end":
+            arrival = time.perf_counter()
+            (t_ms,) = struct.unpack_from("<I", message, 1)
+            arrivals.append((round(t_ms * RATE_HZ / 1000), arrival))
+        self.process.wait(10)
+
+
 class Simulator:
     """The simulator as a process on free ports."""
 
@@ -157,6 +186,9 @@ def measure(binary, seconds, starts, moving):
         threads = [
             threading.Thread(target=watch, args=(client, arrivals[name], until)) for name, client in clients.items()
         ]
+        # In the same run, so that the two can be compared on a machine that others use too.
+        arrivals["bare_timer"] = []
+        threads.append(threading.Thread(target=BareTimer(seconds + 1).watch, args=(arrivals["bare_timer"],)))
         for thread in threads:
             thread.start()
         if moving:
