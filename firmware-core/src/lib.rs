@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | [`protocol`] | bytes ↔ messages, API levels |
 //! | [`network`] | handler, control lease, subscriptions, telemetry packets, status line |
-//! | [`shared`] | the mailbox between the two sides |
+//! | [`shared`], [`telemetry_ring`] | the mailbox between the two sides |
 //! | [`control`] | power-up, holds, runs, idle, gripper, multi-turn |
 //! | [`motion`], [`kinematics`] | pure functions of state and dt |
 //! | [`math`] | elementary functions in f32, the same bits on every target |
@@ -31,4 +31,5 @@ pub mod network;
 pub mod platform;
 pub mod protocol;
 pub mod shared;
+pub mod telemetry_ring;
 pub mod units;

@@ -10,12 +10,11 @@ use heapless::{Deque, Vec};
 use crate::joints::{JOINTS, JointValues};
 use crate::motion::plan::Plan;
 use crate::motion::signal;
-use crate::platform::{ClientId, ImuSample};
+use crate::platform::ClientId;
+use crate::telemetry_ring::TelemetryRing;
 
 /// Messages the outgoing queue holds.
 pub const OUTBOX_CAPACITY: usize = 16;
-/// Samples the telemetry ring holds.
-pub const TELEMETRY_CAPACITY: usize = 512;
 /// STATE requests that can wait for a read; one more is answered from the last read.
 pub const STATE_REQUESTS: usize = 16;
 /// Longest reply the control side posts: a REG_READ reply of 32 bytes (5 + 32), STATE of 7 joints (71).
@@ -330,37 +329,6 @@ pub struct Posted {
     pub ends_run: bool,
 }
 
-/// One sample of a run's telemetry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TelemetrySample {
-    /// Visible from this time on (µs).
-    pub at_us: u64,
-    /// Who started the run.
-    pub client: ClientId,
-    /// The run's telemetry is sent. False for a MOVE_TO of a WebSocket client: such samples only count.
-    pub sent: bool,
-    /// Counts the samples that entered the ring since power-up.
-    pub sequence: u32,
-    /// Joints of the run's command, 6 or 7.
-    pub n: u8,
-    /// Time since the run began (µs).
-    pub t_us: u32,
-    /// Goals sent (steps).
-    pub cmd: [u16; JOINTS],
-    /// Wanted positions (steps).
-    pub reference: [u16; JOINTS],
-    /// Measured positions (steps).
-    pub position: [u16; JOINTS],
-    /// Speeds (steps/s, sign in bit 15).
-    pub speed: [u16; JOINTS],
-    /// Loads (0.1 %, sign in bit 10).
-    pub load: [u16; JOINTS],
-    /// The IMU's latest sample.
-    pub imu: ImuSample,
-    /// J1–J6 all answered.
-    pub ok: bool,
-}
-
 /// All that the two sides share.
 #[derive(Debug)]
 pub struct Shared {
@@ -390,9 +358,7 @@ pub struct Shared {
     /// Replies lost because the outbox was full.
     pub outbox_lost: u32,
     /// Telemetry of the run.
-    pub telemetry: Deque<TelemetrySample, TELEMETRY_CAPACITY>,
-    /// Samples that entered the ring since power-up.
-    pub telemetry_sequence: u32,
+    pub telemetry: TelemetryRing,
     /// Longest end-effector step (µs) since the network side last took this figure and set it to 0.
     pub twist_us_max: u32,
 }
@@ -419,8 +385,7 @@ impl Shared {
             view: Published::new(View::new()),
             outbox: Deque::new(),
             outbox_lost: 0,
-            telemetry: Deque::new(),
-            telemetry_sequence: 0,
+            telemetry: TelemetryRing::new(),
             twist_us_max: 0,
         }
     }
@@ -430,16 +395,6 @@ impl Shared {
         if self.outbox.push_back(posted).is_err() {
             self.outbox_lost += 1;
         }
-    }
-
-    /// Puts a sample into the ring and numbers it. False: the ring is full and the sample is dropped.
-    pub fn push_telemetry(&mut self, mut sample: TelemetrySample) -> bool {
-        sample.sequence = self.telemetry_sequence;
-        let taken = self.telemetry.push_back(sample).is_ok();
-        if taken {
-            self.telemetry_sequence = self.telemetry_sequence.wrapping_add(1);
-        }
-        taken
     }
 }
 

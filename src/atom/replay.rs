@@ -11,7 +11,8 @@ use firmware_core::protocol::codes;
 use firmware_core::protocol::layout::Layout;
 use firmware_core::protocol::reply::{Ack, Done};
 use firmware_core::protocol::telemetry::Sample;
-use firmware_core::shared::{Posted, Request, Shared, State, TelemetrySample, View};
+use firmware_core::shared::{Posted, Request, Shared, State, View};
+use firmware_core::telemetry_ring::TelemetrySample;
 
 /// The telemetry that PLAY and PLAY_SIGNAL play: samples of one run, their times rising.
 pub type Recording = Arc<[Sample]>;
@@ -104,21 +105,8 @@ impl Run {
             self.next.checked_sub(1).map_or(0, |last| sample.t_us.saturating_sub(recording[last].t_us));
         self.longest_us = self.longest_us.max(since_us);
         self.next += 1;
-        let taken = shared.push_telemetry(TelemetrySample {
-            at_us: now_us,
-            client: self.client,
-            sent: true,
-            sequence: 0,
-            n: sample.n as u8,
-            t_us: sample.t_us,
-            cmd: sample.cmd,
-            reference: sample.reference,
-            position: sample.position,
-            speed: sample.speed,
-            load: sample.load,
-            imu: sample.imu,
-            ok: sample.ok,
-        });
+        let made = TelemetrySample { at_us: now_us, client: self.client, sent: true, sample: *sample };
+        let taken = shared.telemetry.push(&made);
         self.dropped += u32::from(!taken);
         let mut view = *shared.view.latest();
         for joint in 0..sample.n.min(usize::from(view.n)) {

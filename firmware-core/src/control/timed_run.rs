@@ -9,7 +9,9 @@ use crate::joints::{ARM_JOINTS, JOINTS};
 use crate::motion::min_jerk;
 use crate::motion::signal::Signal;
 use crate::platform::{ClientId, ControlPort, Work};
-use crate::shared::{Mailbox, PlayParams, State, TelemetrySample};
+use crate::protocol::telemetry::Sample;
+use crate::shared::{Mailbox, PlayParams, State};
+use crate::telemetry_ring::TelemetrySample;
 use crate::units::deg_to_steps;
 
 /// A run goes on this long past its last sample, so that the arm settles (µs).
@@ -162,12 +164,9 @@ impl TimedRun {
         core: &Core,
         context: &mut Context<'_, P, M>,
     ) {
-        let sample = TelemetrySample {
-            at_us: context.now_us(),
-            client: self.owner.client,
-            sent: self.sent,
-            sequence: 0,
-            n: self.n as u8,
+        let at_us = context.now_us();
+        let sample = Sample {
+            n: self.n,
             t_us: t_us as u32,
             cmd: targets.cmd.map(wire),
             reference: targets.reference.map(wire),
@@ -177,7 +176,8 @@ impl TimedRun {
             imu: context.bus.port.imu().unwrap_or_default(),
             ok: answered.whole_arm(),
         };
-        if !context.mailbox.with(|shared| shared.push_telemetry(sample)) {
+        let made = TelemetrySample { at_us, client: self.owner.client, sent: self.sent, sample };
+        if !context.mailbox.with(|shared| shared.telemetry.push(&made)) {
             self.owner.telemetry_dropped += 1;
         }
     }

@@ -7,7 +7,6 @@ use super::layout::{Fields, Layout, Writer, WrongLength};
 use super::stream::imu_fields;
 use crate::joints::{ARM_JOINTS, JOINTS};
 use crate::platform::ImuSample;
-use crate::shared::TelemetrySample;
 
 /// Largest TELEM packet (bytes).
 pub const PACKET_BYTES_MAX: usize = 1472;
@@ -74,22 +73,6 @@ impl Layout for Sample {
         fields.u16s(&mut self.load[..n]);
         imu_fields(&mut self.imu, fields);
         fields.bool(&mut self.ok);
-    }
-}
-
-impl From<&TelemetrySample> for Sample {
-    fn from(sample: &TelemetrySample) -> Self {
-        Self {
-            n: usize::from(sample.n),
-            t_us: sample.t_us,
-            cmd: sample.cmd,
-            reference: sample.reference,
-            position: sample.position,
-            speed: sample.speed,
-            load: sample.load,
-            imu: sample.imu,
-            ok: sample.ok,
-        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! Any sequence of messages, ticks and answers of the control side: nothing panics, and the rules that hold
 //! at every moment hold.
 
-use firmware_core::platform::{ClientId, ImuSample};
+use firmware_core::platform::ClientId;
 use firmware_core::protocol::reply::{Ack, Done};
+use firmware_core::protocol::telemetry::Sample;
 use firmware_core::protocol::{ApiLevel, Reply, codes};
-use firmware_core::shared::{Request, State, TelemetrySample};
+use firmware_core::shared::{Request, State};
+use firmware_core::telemetry_ring::TelemetrySample;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -101,23 +103,11 @@ fn step() -> impl Strategy<Value = Step> {
 fn publish(side: &mut Side, to: ClientId, ahead_us: u64, samples: u8, ends_run: bool) {
     let at_us = side.now_us + ahead_us;
     for k in 0..samples {
-        let sample = TelemetrySample {
-            at_us,
-            client: to,
-            sent: k % 7 != 6,
-            sequence: 0,
-            n: 6 + u8::from(samples % 2 == 1),
-            t_us: u32::from(k) * 2_000,
-            cmd: [0; 7],
-            reference: [0; 7],
-            position: [0; 7],
-            speed: [0; 7],
-            load: [0; 7],
-            imu: ImuSample::default(),
-            ok: true,
-        };
+        let n = 6 + usize::from(samples % 2 == 1);
+        let sample = Sample { n, t_us: u32::from(k) * 2_000, ok: true, ..Sample::default() };
+        let made = TelemetrySample { at_us, client: to, sent: k % 7 != 6, sample };
         // A full ring drops it, as in a run.
-        let _ = side.shared.borrow_mut().push_telemetry(sample);
+        let _ = side.shared.borrow_mut().telemetry.push(&made);
     }
     if ends_run {
         side.post(at_us, to, &Done::default(), true);

@@ -6,7 +6,8 @@ use firmware_core::network::{Banner, Network, NetworkOptions};
 use firmware_core::platform::{ClientId, Health, ImuSample, NetworkPort, Transport};
 use firmware_core::protocol::layout::Layout;
 use firmware_core::protocol::{ApiLevel, reply};
-use firmware_core::shared::{Posted, Request, Shared, State, TelemetrySample, View};
+use firmware_core::shared::{Posted, Request, Shared, State, View};
+use firmware_core::telemetry_ring::TelemetrySample;
 
 pub(crate) const UDP: ClientId = ClientId { transport: Transport::Udp, number: 1 };
 pub(crate) const UDP_2: ClientId = ClientId { transport: Transport::Udp, number: 2 };
@@ -141,7 +142,7 @@ impl Side {
     }
 
     pub(crate) fn push_telemetry(&mut self, sample: TelemetrySample) {
-        assert!(self.shared.borrow_mut().push_telemetry(sample), "the ring is full");
+        assert!(self.shared.borrow_mut().telemetry.push(&sample), "the ring is full");
     }
 
     /// Hands a message in and returns what goes to its sender at once.

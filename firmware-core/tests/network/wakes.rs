@@ -1,7 +1,9 @@
 //! Wake-up times: ticking only at them sends the same as ticking every millisecond, and idle sleeps.
 
 use firmware_core::protocol::reply::{Ack, Done};
-use firmware_core::shared::{State, TelemetrySample, View};
+use firmware_core::protocol::telemetry::Sample;
+use firmware_core::shared::{State, View};
+use firmware_core::telemetry_ring::TelemetrySample;
 
 use crate::side::*;
 
@@ -79,21 +81,8 @@ fn busy_second(side: &mut Side, advance: impl Fn(&mut Side, u64)) {
         if k == 0 {
             side.post(at_us, WEB, &Ack { code: 0x0E, status: 0, value: 0 }, false);
         }
-        side.push_telemetry(TelemetrySample {
-            at_us,
-            client: UDP_2,
-            sent: true,
-            sequence: 0,
-            n: 7,
-            t_us: (2_000 * k) as u32,
-            cmd: [0; 7],
-            reference: [0; 7],
-            position: [0; 7],
-            speed: [0; 7],
-            load: [0; 7],
-            imu: firmware_core::platform::ImuSample::default(),
-            ok: true,
-        });
+        let sample = Sample { n: 7, t_us: (2_000 * k) as u32, ok: true, ..Sample::default() };
+        side.push_telemetry(TelemetrySample { at_us, client: UDP_2, sent: true, sample });
     }
     side.post(begun_us + 3_000 + 2_000 * 299 + 900, WEB, &Done::default(), true);
     advance(side, begun_us + 1_500_000);
