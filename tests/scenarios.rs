@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use atom_sim::atom::fault::catalogue;
 use atom_sim::scenario::batch::{self, Options, Shard};
 use atom_sim::scenario::load::{load, load_text};
 use atom_sim::scenario::outcome::Outcome;
@@ -38,6 +39,19 @@ fn every_scenario_of_the_library_passes() {
     assert_eq!(failures(&outcomes), "");
     assert_eq!(outcomes.len(), scenarios.len());
     println!("{} scenarios in {:?}", outcomes.len(), started.elapsed());
+}
+
+#[test]
+fn every_fault_is_in_a_scenario() {
+    let mut texts = String::new();
+    for scenario in &library() {
+        texts += &std::fs::read_to_string(&scenario.path).expect("a file of the library");
+    }
+    let missing: Vec<&str> = catalogue::all()
+        .map(|entry| entry.name)
+        .filter(|name| !texts.contains(&format!("\"{name}\"")))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]
