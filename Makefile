@@ -74,9 +74,12 @@ static:
 	RUSTFLAGS="$(STATIC_FLAGS)" $(CARGO) build --release --locked --bin atom-sim --target $(HOST) --target-dir target/static
 
 # Debian's Rust, not rustup's: it comes with a standard library for aarch64.
+AARCH64 := aarch64-unknown-linux-gnu
+AARCH64_BUILD := PATH=/usr/bin:/bin RUSTFLAGS="$(STATIC_FLAGS)" CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+	cargo build --locked --bin atom-sim --target $(AARCH64) --target-dir target/static
+
 static-aarch64: aarch64-tools
-	PATH=/usr/bin:/bin RUSTFLAGS="$(STATIC_FLAGS)" CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
-		cargo build --release --locked --bin atom-sim --target aarch64-unknown-linux-gnu --target-dir target/static
+	$(AARCH64_BUILD) --release
 
 aarch64-tools:
 	@command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null && test -x /usr/bin/cargo \
@@ -85,8 +88,11 @@ aarch64-tools:
 			rustc-web cargo-web libstd-rust-web-dev:arm64 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user; } \
 		|| { echo "make test-aarch64 needs Debian's rustc-web, gcc-aarch64-linux-gnu and qemu-user: install them" >&2; exit 1; }
 
-test-aarch64: build static-aarch64
-	$(PYTHON) tools/compare_aarch64.py target/release/atom-sim qemu-aarch64 target/static/aarch64-unknown-linux-gnu/release/atom-sim
+# Builds without optimized dependencies: the same results, in half the time.
+test-aarch64: aarch64-tools
+	$(CARGO) build --locked --bin atom-sim
+	CARGO_PROFILE_DEV_DEBUG=0 $(AARCH64_BUILD)
+	$(PYTHON) tools/compare_aarch64.py target/debug/atom-sim qemu-aarch64 target/static/$(AARCH64)/debug/atom-sim
 
 bench: bench-serving
 	$(CARGO) bench --workspace --locked

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""A session traced on this machine gives the same bytes on aarch64.
+"""The same inputs give the same bytes on aarch64 as on this machine.
 
 usage: compare_aarch64.py NATIVE_BINARY EMULATOR AARCH64_BINARY
 
-The native simulator serves a session in virtual time and traces it; the aarch64 build, under emulation, replays the
-trace and compares every output byte for byte.
+Three comparisons, each of every output byte:
+- the stored trace tests/data/session.jsonl, replayed by both;
+- a fresh session, served and traced on this machine, replayed by both;
+- scenarios, run by both: every input, every output, goals and true angles.
 """
 
 import json
@@ -16,6 +18,17 @@ import tempfile
 import urllib.request
 from pathlib import Path
 
+PROJECT = Path(__file__).parent.parent
+STORED_TRACE = PROJECT / "tests" / "data" / "session.jsonl"
+# A plan, a grasp, jogs in space, random links, random bit errors, a power cycle.
+SCENARIOS = (
+    "bus-bit-errors",
+    "gamepad-tool-frame",
+    "grasp-through-stop-and-hold",
+    "plan-upload-over-loss",
+    "power-cycle-in-a-run",
+    "wifi-hotspot",
+)
 READY_DEG = (0, 0, -90, 0, 0, 0)
 
 
@@ -58,28 +71,62 @@ def session(address, udp):
 def trace(binary, path):
     """Serves and traces a session."""
     line = [binary, "serve", "--port", "0", "--udp-port", "0", "--speed", "paused", "--seed", "11", "--trace", path]
-    server = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen([*line, "--log", "error"], stdout=subprocess.PIPE, text=True)
     try:
         ready = json.loads(server.stdout.readline())
         session(f"{ready['host']}:{ready['websocket_port']}", (ready["host"], ready["udp_port"]))
     finally:
         server.terminate()
         server.wait(10)
+    lines = Path(path).read_text().count("\n")
+    if lines < 1000:
+        sys.exit(f"expected a trace of at least 1000 lines, found {lines}")
+
+
+def replay(machines, path):
+    """Both machines replay a trace to its very outputs."""
+    for name, line in machines.items():
+        result = subprocess.run([*line, "replay", path], capture_output=True, text=True, timeout=600)
+        print(f"{name}: {Path(path).name}: {result.stdout.strip() or result.stderr.strip()}", flush=True)
+        if result.returncode != 0:
+            sys.exit(f"the replay on {name} differs (exit code {result.returncode})")
+
+
+def run_scenarios(line, folder):
+    """Runs scenarios; returns their files, each without its first line, which says how long it took."""
+    files = [str(PROJECT / "scenarios" / f"{scenario}.toml") for scenario in SCENARIOS]
+    result = subprocess.run(
+        [*line, "run", *files, "--record", folder, "--record-all", "--wall-limit", "600"],
+        capture_output=True, text=True, timeout=1800,
+    )
+    if result.returncode != 0:
+        sys.exit(f"{line[-1]} run: exit code {result.returncode}\n{result.stdout}{result.stderr}")
+    return {path.name: path.read_text().split("\n", 1)[1] for path in sorted(Path(folder).iterdir())}
+
+
+def compare_scenarios(machines, folder):
+    """Both machines write the same files."""
+    here, there = (run_scenarios(line, Path(folder) / name) for name, line in machines.items())
+    if here.keys() != there.keys() or not here:
+        sys.exit(f"expected the same files, found {list(here)} here and {list(there)} on aarch64")
+    for name, text in here.items():
+        for number, (a, b) in enumerate(zip(text.split("\n"), there[name].split("\n")), start=2):
+            if a != b:
+                sys.exit(f"{name} differs in line {number}:\n{a}\n{b}")
+        if len(text) != len(there[name]):
+            sys.exit(f"{name} has {len(text)} bytes here and {len(there[name])} on aarch64")
+    print(f"{len(here)} files of {len(SCENARIOS)} scenarios: identical, {sum(map(len, here.values()))} bytes")
 
 
 def main():
     native, emulator, aarch64 = sys.argv[1:]
+    machines = {"this machine": [native], "aarch64": [emulator, aarch64]}
+    replay(machines, str(STORED_TRACE))
     with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "session.jsonl")
-        trace(native, path)
-        outputs = Path(path).read_text().count("\n")
-        if outputs < 1000:
-            sys.exit(f"expected a trace of at least 1000 lines, found {outputs}")
-        for name, line in (("this machine", [native]), ("aarch64", [emulator, aarch64])):
-            result = subprocess.run([*line, "replay", path], capture_output=True, text=True, timeout=600)
-            print(f"{name}: {result.stdout.strip() or result.stderr.strip()}")
-            if result.returncode != 0:
-                sys.exit(f"the replay on {name} differs (exit code {result.returncode})")
+        fresh = str(Path(folder) / "fresh.jsonl")
+        trace(native, fresh)
+        replay(machines, fresh)
+        compare_scenarios(machines, folder)
 
 
 if __name__ == "__main__":
