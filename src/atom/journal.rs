@@ -88,6 +88,11 @@ impl Atom {
         self.journal.0.get_or_insert_default();
     }
 
+    /// Keeps no journal any more.
+    pub fn drop_journal(&mut self) {
+        self.journal.0 = None;
+    }
+
     /// A journal is kept.
     pub fn keeps_journal(&self) -> bool {
         self.journal.0.is_some()

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use ureq::http::Method;
 
 use super::exit::CommandError;
-use crate::server::api::requests::PowerCycled;
+use crate::server::api::requests::{PowerCycled, RecordingFormat};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -19,6 +19,7 @@ Examples:
   atom-sim ctl pause                               stop virtual time ...
   atom-sim ctl wait --advance '{\"state\": \"holding\"}'   ... and let it go on until that is true
   atom-sim ctl pose 0 0 -90 0 0 0                  restart with the arm in that pose
+  atom-sim ctl record trace demo                   reset, and keep all that happens in demo.jsonl
   atom-sim ctl events                              watch; a session that ends with this command
 
 Each command prints the reply as JSON. Exit codes: 0 done, 1 the simulator said no, 2 wrong input, 3 no simulator there.";
@@ -119,6 +120,21 @@ enum CtlCommand {
         #[arg(long)]
         advance: bool,
     },
+    /// The traces and recordings that are on.
+    Recordings,
+    /// Start a trace (with a reset) or a recording in the simulator's --commands-folder.
+    Record {
+        /// What is kept.
+        #[arg(value_enum)]
+        format: RecordingFormat,
+        /// Name of the file: letters, digits, - and _.
+        name: String,
+    },
+    /// End a trace or recording by its number.
+    EndRecording {
+        /// Its number.
+        id: u32,
+    },
     /// Open a session and print what happens, a line of JSON each, until interrupted.
     Events,
     /// Start a session that lives by its lease.
@@ -179,6 +195,11 @@ pub(crate) fn run(args: &CtlArgs) -> Result<(), CommandError> {
             })?;
             client.post("wait", &json!({ "until": until, "timeout_s": timeout_s, "advance": advance }))
         }
+        CtlCommand::Recordings => client.get("recordings"),
+        CtlCommand::Record { format, name } => {
+            client.post("recordings", &json!({ "format": format, "name": name }))
+        }
+        CtlCommand::EndRecording { id } => client.delete(&format!("recordings/{id}")),
         CtlCommand::Events => client.watch(),
         CtlCommand::Session { lease_s } => client.post("sessions", &json!({ "lease_s": lease_s })),
         CtlCommand::EndSession { name } => client.delete(&format!("sessions/{name}")),

@@ -35,7 +35,7 @@ impl KeepArgs {
             keepers.add(Box::new(writer), atom).map_err(|error| refuse("--trace", path, &error))?;
         }
         if let Some(path) = &self.record {
-            let files = RunFiles::new(path).map_err(|error| refuse("--record", path, &error))?;
+            let files = RunFiles::new(path, u32::MAX).map_err(|error| refuse("--record", path, &error))?;
             keepers.add(Box::new(files), atom).map_err(|error| refuse("--record", path, &error))?;
         }
         Ok(keepers)

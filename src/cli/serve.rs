@@ -1,7 +1,7 @@
 //! `atom-sim serve`: serves one simulated ATOM until it is told to stop.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -71,6 +71,9 @@ pub(crate) struct ServeArgs {
     /// Who may use the command API under /api: `off`, `local` (this machine) or `anyone`.
     #[arg(long, value_name = "WHO", value_enum, default_value_t = Access::Local, hide_possible_values = true)]
     commands: Access,
+    /// Clients of the command API may keep traces and recordings in this folder, by name; without it they may not.
+    #[arg(long, value_name = "FOLDER")]
+    commands_folder: Option<PathBuf>,
     /// Send the status log as UDP datagrams to this address too (the robot broadcasts on port 5005).
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = parse_target)]
     status_log: Option<SocketAddr>,
@@ -105,6 +108,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), CommandError> {
         websocket: args.api.has_web_socket_and_control(),
         speed: args.speed,
         access: args.commands,
+        commands_folder: args.commands_folder.as_deref().map(make_folder).transpose()?,
         connections_max: usize::from(args.max_connections),
     };
     let mut atom =
@@ -145,6 +149,17 @@ fn refuse_name(error: MdnsError) -> CommandError {
         }
         MdnsError::Network { .. } => CommandError::machine(error),
     }
+}
+
+/// The folder for files of API clients, made if it is not there.
+fn make_folder(folder: &Path) -> Result<PathBuf, CommandError> {
+    let made = std::fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
+    made.map_err(|error| {
+        CommandError::machine(format!(
+            "--commands-folder {}: {error}; give it a place where a folder can be made and written",
+            folder.display()
+        ))
+    })
 }
 
 /// The telemetry that PLAY and PLAY_SIGNAL play, if a recording is given.

@@ -41,27 +41,59 @@ pub trait Keeper: Debug + Send {
     fn end(&mut self, atom: &Atom) -> io::Result<()>;
 }
 
+/// The number of a keeper; never used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KeeperId(u64);
+
 /// All that keeps files of one ATOM. One that fails says so in the log and keeps nothing more; the ATOM runs on.
 #[derive(Debug, Default)]
 pub struct Keepers {
-    keepers: Vec<Box<dyn Keeper>>,
+    keepers: Vec<(KeeperId, Box<dyn Keeper>)>,
+    added: u64,
+    failures: Vec<(KeeperId, io::Error)>,
 }
 
 impl Keepers {
-    /// Keeps one more file of an ATOM that has had no input yet.
+    /// Keeps one more file of an ATOM.
     ///
     /// # Errors
     /// The file's.
-    pub fn add(&mut self, mut keeper: Box<dyn Keeper>, atom: &mut Atom) -> io::Result<()> {
+    pub fn add(&mut self, mut keeper: Box<dyn Keeper>, atom: &mut Atom) -> io::Result<KeeperId> {
+        // What came before is none of its business.
+        self.take_inputs(atom);
         atom.keep_journal();
         keeper.look(atom)?;
-        self.keepers.push(keeper);
-        Ok(())
+        self.added += 1;
+        let id = KeeperId(self.added);
+        self.keepers.push((id, keeper));
+        Ok(id)
+    }
+
+    /// Ends one file.
+    ///
+    /// # Errors
+    /// The file's, also of a keeper that failed before.
+    pub fn end_one(&mut self, id: KeeperId, atom: &mut Atom) -> io::Result<()> {
+        self.take_inputs(atom);
+        if let Some(index) = self.keepers.iter().position(|(of, _)| *of == id) {
+            let (_, mut keeper) = self.keepers.swap_remove(index);
+            return keeper.end(atom);
+        }
+        match self.failures.iter().position(|(of, _)| *of == id) {
+            Some(index) => Err(self.failures.swap_remove(index).1),
+            None => Ok(()),
+        }
+    }
+
+    /// Why a keeper keeps nothing more, if it failed.
+    pub fn failure(&self, id: KeeperId) -> Option<&io::Error> {
+        self.failures.iter().find(|(of, _)| *of == id).map(|(_, error)| error)
     }
 
     /// Tells what came in since the last call.
     pub fn take_inputs(&mut self, atom: &mut Atom) {
         if self.keepers.is_empty() {
+            atom.drop_journal();
             return;
         }
         if !atom.keeps_journal() {
@@ -86,10 +118,12 @@ impl Keepers {
     }
 
     fn tell(&mut self, mut what: impl FnMut(&mut Box<dyn Keeper>) -> io::Result<()>) {
-        self.keepers.retain_mut(|keeper| match what(keeper) {
+        let failures = &mut self.failures;
+        self.keepers.retain_mut(|(id, keeper)| match what(keeper) {
             Ok(()) => true,
             Err(error) => {
                 tracing::error!("{} is kept no longer: {error}", keeper.name());
+                failures.push((*id, error));
                 false
             }
         });

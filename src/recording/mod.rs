@@ -2,12 +2,14 @@
 //!
 //! | File | Is |
 //! | --- | --- |
+//! | [`bounded`] | a writer that stops at a size |
 //! | [`row`] | one sample of a run in units, from and to raw servo values |
 //! | [`keeper`] | what keeps files of a running ATOM |
 //! | [`run_files`] | a CSV of every run |
 //! | [`trace`] | every input and output of an ATOM, and their replay |
 //! | [`csv_file`] | the CSV form, written and read as a stream |
 
+pub mod bounded;
 pub mod csv_file;
 pub mod keeper;
 pub mod row;
@@ -15,6 +17,6 @@ pub mod run_files;
 pub mod trace;
 
 pub use csv_file::{ReadError, Reader, Writer};
-pub use keeper::{Keeper, Keepers};
+pub use keeper::{Keeper, KeeperId, Keepers};
 pub use row::Row;
 pub use run_files::RunFiles;

@@ -19,20 +19,27 @@ use crate::client::Collector;
 pub struct RunFiles {
     folder: PathBuf,
     runs: u32,
+    runs_max: u32,
     collectors: BTreeMap<ClientId, Collector>,
 }
 
 impl RunFiles {
-    /// Recordings go into `folder`, which is made if it is not there.
+    /// Recordings go into `folder`, which is made if it is not there, of at most `runs_max` runs.
     ///
     /// # Errors
     /// The folder cannot be made.
-    pub fn new(folder: &Path) -> io::Result<Self> {
+    pub fn new(folder: &Path, runs_max: u32) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
-        Ok(Self { folder: folder.to_owned(), runs: 0, collectors: BTreeMap::new() })
+        Ok(Self { folder: folder.to_owned(), runs: 0, runs_max, collectors: BTreeMap::new() })
     }
 
     fn write(&mut self, collector: &Collector) -> io::Result<()> {
+        if self.runs >= self.runs_max {
+            return Err(io::Error::other(format!(
+                "the folder has its limit of {} recordings",
+                self.runs_max
+            )));
+        }
         self.runs += 1;
         let path = self.folder.join(format!("run-{:03}.csv", self.runs));
         write_recording(&path, collector)?;

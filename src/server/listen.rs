@@ -109,7 +109,7 @@ impl Server {
         let pacer = Pacer::new(options.speed, atom.now_us(), wall_now());
         let lag = pacer.figures();
         let sessions = Sessions::new(inputs.clone());
-        let desk = Desk::new(options.speed, sessions.clone());
+        let desk = Desk::new(options.speed, sessions.clone(), options.commands_folder.clone());
         let clients = Clients::new(replies);
         let mut simulation = Box::new(Simulation::new(atom, pacer, clients, desk, arrivals, status_log));
         simulation.keep(keepers);

@@ -1,6 +1,7 @@
 //! What a server is asked to do, and where it listens.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use super::api::Access;
 use super::pacer::Speed;
@@ -23,6 +24,8 @@ pub struct ServerOptions {
     pub websocket: bool,
     /// Who may use the command API.
     pub access: Access,
+    /// Where clients of the command API may keep traces and recordings; nowhere without it.
+    pub commands_folder: Option<PathBuf>,
     /// WebSocket connections served at once; one more is answered 503.
     pub connections_max: usize,
 }

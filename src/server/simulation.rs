@@ -237,8 +237,13 @@ impl Simulation {
     }
 
     fn desk_and_present(&mut self, at: Instant) -> (&mut Desk, Present<'_>) {
-        let present =
-            Present { atom: &mut self.atom, pacer: &mut self.pacer, clients: &mut self.clients, at };
+        let present = Present {
+            atom: &mut self.atom,
+            pacer: &mut self.pacer,
+            clients: &mut self.clients,
+            keepers: &mut self.keepers,
+            at,
+        };
         (&mut self.desk, present)
     }
 

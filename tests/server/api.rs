@@ -71,7 +71,13 @@ impl<'a> Api<'a> {
     }
 
     /// The status and the code of a refusal.
-    fn refusal(&self, method: &str, path: &str, body: &str, headers: &[(&str, &str)]) -> (u16, String) {
+    pub(crate) fn refusal(
+        &self,
+        method: &str,
+        path: &str,
+        body: &str,
+        headers: &[(&str, &str)],
+    ) -> (u16, String) {
         let (status, json) = self.ask(method, path, body.to_owned(), headers);
         assert!(status >= 400, "{method} {path} {body} was answered {status}: {json}");
         assert!(json["error"]["message"].as_str().is_some_and(|message| message.len() > 10), "{json}");
@@ -333,13 +339,13 @@ fn pages_of_other_origins_are_refused_and_their_websockets_are_not() {
 }
 
 /// An open event stream, which is a session.
-struct Events {
+pub(crate) struct Events {
     lines: std::io::Lines<BufReader<TcpStream>>,
     stream: TcpStream,
 }
 
 impl Events {
-    fn open(simulator: &Simulator) -> Self {
+    pub(crate) fn open(simulator: &Simulator) -> Self {
         let mut stream = TcpStream::connect(simulator.websocket).expect("it listens");
         stream.set_read_timeout(Some(SOON)).expect("a wait above zero");
         write!(stream, "GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("it reads");
@@ -347,14 +353,14 @@ impl Events {
         Self { lines, stream }
     }
 
-    fn next(&mut self) -> Value {
+    pub(crate) fn next(&mut self) -> Value {
         let data = self.lines.by_ref().map_while(Result::ok).find_map(|line| {
             line.strip_prefix("data: ").map(|data| serde_json::from_str(data).expect("JSON"))
         });
         data.expect("an event")
     }
 
-    fn die(self) {
+    pub(crate) fn die(self) {
         self.stream.shutdown(std::net::Shutdown::Both).expect("it was open");
     }
 }

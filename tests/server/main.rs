@@ -9,5 +9,6 @@ mod hostile;
 mod many;
 mod mdns;
 mod process;
+mod recordings;
 mod simulator;
 mod transports;

@@ -1,19 +1,25 @@
 //! Carries orders out, on the simulation thread, between two instants of virtual time.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use tokio::sync::broadcast;
 
 use super::error::{ApiError, Code};
 use super::order::{Command, Order, Owner, SessionNumber};
+use super::recordings::Recordings;
 use super::replies::{ClockReply, Event, FaultReply, FaultsReply, Reply, TruthReply, client_name};
-use super::requests::{FaultRequest, ObjectRequest, Parameter, ResetRequest, SpeedValue, invalid};
+use super::requests::{
+    FaultRequest, ObjectRequest, Parameter, RecordingFormat, RecordingRequest, ResetRequest, SpeedValue,
+    invalid,
+};
 use super::sessions::Sessions;
 use super::tempo::Tempo;
 use super::waits::{Until, Wait, Waits};
 use crate::atom::fault::{self, FaultId, Value};
 use crate::atom::{Atom, Options};
+use crate::recording::Keepers;
 use crate::server::Speed;
 use crate::server::clients::Clients;
 use crate::server::pacer::Pacer;
@@ -39,6 +45,7 @@ pub(in crate::server) struct Present<'a> {
     pub(in crate::server) atom: &'a mut Atom,
     pub(in crate::server) pacer: &'a mut Pacer,
     pub(in crate::server) clients: &'a mut Clients,
+    pub(in crate::server) keepers: &'a mut Keepers,
     /// The wall time at which the order came.
     pub(in crate::server) at: Instant,
 }
@@ -52,17 +59,20 @@ pub(in crate::server) struct Desk {
     faults: BTreeMap<FaultId, Given>,
     /// The object between the fingers, when the API put it there.
     object: Option<FaultId>,
+    recordings: Recordings,
     events: broadcast::Sender<Event>,
 }
 
 impl Desk {
-    pub(in crate::server) fn new(speed: Speed, sessions: Sessions) -> Self {
+    /// Files of clients go into `folder`.
+    pub(in crate::server) fn new(speed: Speed, sessions: Sessions, folder: Option<PathBuf>) -> Self {
         Self {
             sessions,
             tempo: Tempo::new(speed),
             waits: Waits::default(),
             faults: BTreeMap::new(),
             object: None,
+            recordings: Recordings::new(folder),
             events: broadcast::Sender::new(EVENTS_BEHIND_MAX),
         }
     }
@@ -180,6 +190,11 @@ impl Desk {
                 Ok(self.change_tempo(present))
             }
             Command::Reset(request) => self.reset(&request, present),
+            Command::Recordings => Ok(Reply::Recordings(self.recordings.list(present.keepers))),
+            Command::StartRecording(request) => self.start_recording(&request, owner, present),
+            Command::EndRecording(id) => {
+                self.recordings.end(id, present.keepers, present.atom).map(Reply::Recordings)
+            }
         };
         let _ = reply.send(result);
     }
@@ -195,6 +210,7 @@ impl Desk {
         self.forget_ended(present.atom);
         self.waits.interrupt(Some(Some(session)), "the session of this wait ended");
         self.tempo.end(session);
+        self.recordings.end_session(session, present.keepers, present.atom);
         self.change_tempo(present);
         tracing::info!("API session {session} ended");
     }
@@ -280,8 +296,44 @@ impl Desk {
     }
 
     fn reset(&mut self, request: &ResetRequest, present: &mut Present<'_>) -> Result<Reply, ApiError> {
-        let options = reset_options(request, present.atom.options())?;
-        let atom = Atom::new(&options).map_err(|error| invalid("angles_deg", "a pose of the arm", error))?;
+        let atom = new_atom(request, present.atom.options())?;
+        Ok(Reply::Clock(self.put_in_place(atom, present)))
+    }
+
+    /// Starts a trace or recording.
+    fn start_recording(
+        &mut self,
+        request: &RecordingRequest,
+        owner: Owner,
+        present: &mut Present<'_>,
+    ) -> Result<Reply, ApiError> {
+        let RecordingRequest { format, name, reset } = request;
+        if *format == RecordingFormat::Trace && present.atom.options().recording.is_some() {
+            return Err(invalid("format", "csv", "trace, which would not keep what --recording plays"));
+        }
+        let place = self.recordings.take_place(*format, name)?;
+        let reset = match (reset, format) {
+            (None, RecordingFormat::Csv) => None,
+            (None, RecordingFormat::Trace) => Some(&ResetRequest::default()),
+            (Some(reset), RecordingFormat::Csv | RecordingFormat::Trace) => Some(reset),
+        };
+        let atom = match reset.map(|reset| new_atom(reset, present.atom.options())).transpose() {
+            Ok(atom) => atom,
+            Err(error) => {
+                place.give_up();
+                return Err(error);
+            }
+        };
+        if let Some(atom) = atom {
+            self.put_in_place(atom, present);
+            // Whatever else is kept learns of the reset before the new file begins.
+            present.keepers.take_inputs(present.atom);
+        }
+        self.recordings.start(place, owner, present.keepers, present.atom).map(Reply::Recording)
+    }
+
+    /// Puts another ATOM in the place of the one there is.
+    fn put_in_place(&mut self, atom: Atom, present: &mut Present<'_>) -> ClockReply {
         *present.atom = atom;
         present.clients.forget_all();
         self.faults.clear();
@@ -290,7 +342,7 @@ impl Desk {
         present.pacer.set_speed(self.tempo.speed(), present.atom.now_us(), present.at);
         let clock = clock(&self.tempo, present.atom);
         self.tell(Event::Reset { t_s: clock.t_s });
-        Ok(Reply::Clock(clock))
+        clock
     }
 
     fn list(&self, atom: &Atom) -> FaultsReply {
@@ -343,6 +395,11 @@ fn clock(tempo: &Tempo, atom: &Atom) -> ClockReply {
             .map(|owner| owner.map_or_else(String::new, |session| session.to_string()))
             .collect(),
     }
+}
+
+fn new_atom(request: &ResetRequest, before: &Options) -> Result<Atom, ApiError> {
+    Atom::new(&reset_options(request, before)?)
+        .map_err(|error| invalid("angles_deg", "a pose of the arm", error))
 }
 
 fn reset_options(request: &ResetRequest, before: &Options) -> Result<Options, ApiError> {

@@ -34,6 +34,14 @@ pub enum Code {
     FaultRefused,
     /// No fault has that number.
     NoSuchFault,
+    /// There is no folder for files of clients.
+    NoFolder,
+    /// A file of that name is there already.
+    NameTaken,
+    /// No recording has that number.
+    NoSuchRecording,
+    /// A file cannot be written.
+    RecordingFailed,
     /// The session does not exist, or has ended.
     UnknownSession,
     /// Time can be advanced by command only while it is paused.
@@ -42,7 +50,7 @@ pub enum Code {
     WaitTimeout,
     /// The ATOM was reset, or the session ended, before the wait was over.
     Interrupted,
-    /// Too many waits, sessions or faults at once.
+    /// Too many waits, sessions, faults or recordings at once.
     TooMany,
     /// The simulator stops.
     Stopping,
@@ -52,15 +60,18 @@ impl Code {
     /// The HTTP status that goes with it.
     pub fn status(self) -> StatusCode {
         match self {
-            Self::Off | Self::RemoteRefused | Self::OriginRefused | Self::HostRefused => {
+            Self::Off | Self::RemoteRefused | Self::OriginRefused | Self::HostRefused | Self::NoFolder => {
                 StatusCode::FORBIDDEN
             }
-            Self::NotFound | Self::NoSuchFault | Self::UnknownSession => StatusCode::NOT_FOUND,
+            Self::NotFound | Self::NoSuchFault | Self::NoSuchRecording | Self::UnknownSession => {
+                StatusCode::NOT_FOUND
+            }
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::InvalidBody => StatusCode::BAD_REQUEST,
             Self::InvalidValue | Self::UnknownFault | Self::FaultRefused => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::NotPaused | Self::WaitTimeout | Self::Interrupted => StatusCode::CONFLICT,
+            Self::NotPaused | Self::WaitTimeout | Self::Interrupted | Self::NameTaken => StatusCode::CONFLICT,
+            Self::RecordingFailed => StatusCode::INTERNAL_SERVER_ERROR,
             Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
             Self::Stopping => StatusCode::SERVICE_UNAVAILABLE,
         }

@@ -11,11 +11,12 @@ use super::body::Body;
 use super::error::{ApiError, Code};
 use super::order::{Command, Order, Owner};
 use super::replies::{
-    CatalogueEntry, ClockReply, Event, FaultReply, FaultsReply, HealthReply, Reply, SessionReply, TruthReply,
+    CatalogueEntry, ClockReply, Event, FaultReply, FaultsReply, HealthReply, RecordingReply, RecordingsReply,
+    Reply, SessionReply, TruthReply,
 };
 use super::requests::{
-    AdvanceRequest, FaultRequest, Nothing, ObjectRequest, PoseRequest, PowerCycleRequest, ResetRequest,
-    SessionRequest, SpeedRequest, StepRequest, WaitRequest, invalid, micros,
+    AdvanceRequest, FaultRequest, Nothing, ObjectRequest, PoseRequest, PowerCycleRequest, RecordingRequest,
+    ResetRequest, SessionRequest, SpeedRequest, StepRequest, WaitRequest, invalid, micros,
 };
 use super::sessions::Sessions;
 use crate::atom::fault::{FaultId, catalogue};
@@ -252,6 +253,36 @@ pub(super) async fn wait(
     request.until.check()?;
     let WaitRequest { until, timeout_s, advance } = request;
     api.ask(owner, Command::Wait { until, timeout_us: micros("timeout_s", timeout_s)?, advance }).await
+}
+
+/// The traces and recordings that are on
+#[utoipa::path(get, path = "/api/recordings", tag = "recordings", responses((status = 200, body = RecordingsReply)))]
+pub(super) async fn recordings(State(api): State<Api>, Session(owner): Session) -> Answer {
+    api.ask(owner, Command::Recordings).await
+}
+
+/// Starts a trace, with a reset, or a recording, in the folder of the options
+#[utoipa::path(post, path = "/api/recordings", tag = "recordings", request_body = RecordingRequest,
+    responses((status = 200, body = RecordingReply), (status = 403, body = ApiError), (status = 409, body = ApiError),
+        (status = 422, body = ApiError)))]
+pub(super) async fn start_recording(
+    State(api): State<Api>,
+    Session(owner): Session,
+    Body(request): Body<RecordingRequest>,
+) -> Answer {
+    api.ask(owner, Command::StartRecording(request)).await
+}
+
+/// Ends a trace or recording in order
+#[utoipa::path(delete, path = "/api/recordings/{id}", tag = "recordings", params(("id" = u32, Path, description = "Number of the recording")),
+    responses((status = 200, body = RecordingsReply), (status = 404, body = ApiError), (status = 500, body = ApiError)))]
+pub(super) async fn end_recording(
+    State(api): State<Api>,
+    Session(owner): Session,
+    Path(id): Path<String>,
+) -> Answer {
+    let number = id.parse().map_err(|_| invalid("id", "the number of a recording", &id))?;
+    api.ask(owner, Command::EndRecording(number)).await
 }
 
 /// Starts a session that lives by its lease

@@ -16,6 +16,7 @@
 //! | `order` | what the desk is asked to do |
 //! | `desk` | carries orders out |
 //! | `tempo` | speed and pauses, with their owners |
+//! | `recordings` | traces and recordings that clients start |
 //! | `waits` | waits in virtual time |
 //! | [`condition`] | what can be waited for |
 //! | [`requests`], [`replies`] | the JSON of requests and replies |
@@ -28,6 +29,7 @@ pub mod error;
 mod events;
 mod handlers;
 mod order;
+mod recordings;
 pub mod replies;
 pub mod requests;
 mod routes;

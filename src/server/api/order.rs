@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use super::condition::Condition;
 use super::error::ApiError;
 use super::replies::Reply;
-use super::requests::{FaultRequest, ObjectRequest, ResetRequest};
+use super::requests::{FaultRequest, ObjectRequest, RecordingRequest, ResetRequest};
 use crate::atom::fault::FaultId;
 use crate::server::Speed;
 
@@ -56,6 +56,9 @@ pub(super) enum Command {
         advance: bool,
     },
     Reset(ResetRequest),
+    Recordings,
+    StartRecording(RecordingRequest),
+    EndRecording(u32),
 }
 
 /// A command on its way to the simulation thread.

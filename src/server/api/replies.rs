@@ -8,7 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::condition::StateName;
-use super::requests::{Parameter, SpeedValue};
+use super::requests::{Parameter, RecordingFormat, SpeedValue};
 use crate::atom::{ClientId, Transport, Truth};
 
 /// The name of a client in the API: `websocket-1`, `udp-2`.
@@ -155,6 +155,29 @@ pub struct FaultsReply {
     pub faults: Vec<FaultReply>,
 }
 
+/// A trace or recording that is on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct RecordingReply {
+    /// Its number, for ending it.
+    pub id: u32,
+    /// What is kept.
+    pub format: RecordingFormat,
+    /// The file, or the folder of files, in the folder of `--commands-folder`.
+    pub file: String,
+    /// The session it ends with.
+    pub session: Option<String>,
+    /// Why nothing more is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// All traces and recordings that are on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct RecordingsReply {
+    /// They.
+    pub recordings: Vec<RecordingReply>,
+}
+
 /// A fault of the table.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct CatalogueEntry {
@@ -249,4 +272,6 @@ pub(in crate::server) enum Reply {
     Clock(ClockReply),
     Fault(FaultReply),
     Faults(FaultsReply),
+    Recording(RecordingReply),
+    Recordings(RecordingsReply),
 }

@@ -173,6 +173,29 @@ impl ResetRequest {
     }
 }
 
+/// What is kept of an ATOM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum RecordingFormat {
+    /// `NAME.jsonl`: every input and output with its virtual time, for `atom-sim replay`.
+    Trace,
+    /// `NAME/run-001.csv`, …: the telemetry of each run.
+    Csv,
+}
+
+/// A trace or recording.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecordingRequest {
+    /// What is kept.
+    pub format: RecordingFormat,
+    /// Name of the file: 1 to 64 letters, digits, `-` and `_`.
+    pub name: String,
+    /// Reset as it starts, as `POST /api/reset` does. A trace always begins with a reset: a replay needs the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset: Option<ResetRequest>,
+}
+
 /// A speed: a factor of real time from 0.001 to 10000, or `"max"`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]

@@ -29,6 +29,7 @@ use crate::server::inputs::Inputs;
         (name = "time", description = "Virtual time: speed, pause, steps, waits"),
         (name = "faults", description = "What goes wrong"),
         (name = "robot", description = "Button, power, object, pose, reset"),
+        (name = "recordings", description = "Files of what happens"),
         (name = "sessions", description = "What belongs together and ends together"),
     )
 )]
@@ -52,6 +53,8 @@ fn described() -> OpenApiRouter<Api> {
         .routes(routes!(handlers::step))
         .routes(routes!(handlers::advance))
         .routes(routes!(handlers::wait))
+        .routes(routes!(handlers::recordings, handlers::start_recording))
+        .routes(routes!(handlers::end_recording))
         .routes(routes!(handlers::start_session))
         .routes(routes!(handlers::end_session))
         .routes(routes!(events::events))
