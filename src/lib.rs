@@ -7,6 +7,7 @@ pub mod client;
 pub mod hardware;
 pub mod kinematics;
 pub mod link;
+mod mix;
 pub mod recording;
 pub mod scenario;
 pub mod server;

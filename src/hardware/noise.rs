@@ -1,6 +1,8 @@
 //! Noise as a pure function of seed, stream and sample number: any sample can be had at any time, in any
 //! order, and looking at one changes nothing.
 
+use crate::mix::mix;
+
 /// Uniform 16-bit numbers summed up for one normal sample.
 const PARTS: f64 = 4.0;
 
@@ -60,14 +62,6 @@ impl Noise {
         let sum = (bits & 0xFFFF) + (bits >> 16 & 0xFFFF) + (bits >> 32 & 0xFFFF) + (bits >> 48);
         (sum as f64 - PARTS * 32_767.5) * (1.0 / SIGMA)
     }
-}
-
-/// The finalizer of SplitMix64: neighbouring numbers become unrelated ones.
-fn mix(number: u64) -> u64 {
-    let z = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

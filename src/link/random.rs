@@ -3,6 +3,8 @@
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 
+use crate::mix::mix;
+
 /// A seeded stream of random numbers.
 #[derive(Debug, Clone)]
 pub struct Random(Pcg64);
@@ -48,14 +50,6 @@ impl Random {
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.unit())
     }
-}
-
-/// The finalizer of SplitMix64: neighbouring numbers become unrelated ones.
-fn mix(number: u64) -> u64 {
-    let z = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]
