@@ -1,4 +1,4 @@
-//! Chaos, a bounded part: stories hold, a broken invariant is found and shrunk.
+//! Chaos, a bounded part: stories hold.
 
 use atom_sim::scenario::chaos::{play, story};
 
