@@ -1,6 +1,7 @@
 //! `atom-sim ctl`: commands to a running simulator, through its command API.
 
 use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -135,6 +136,17 @@ enum CtlCommand {
         /// Its number.
         id: u32,
     },
+    /// Run a scenario file on the served ATOM, with a reset, and print what came of it.
+    RunScenario {
+        /// The file.
+        file: PathBuf,
+        /// Which of them, when the file has several by its cases or seeds.
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+        /// Run on the ATOM as it stands, without a reset.
+        #[arg(long)]
+        as_it_stands: bool,
+    },
     /// Open a session and print what happens, a line of JSON each, until interrupted.
     Events,
     /// Start a session that lives by its lease.
@@ -200,6 +212,9 @@ pub(crate) fn run(args: &CtlArgs) -> Result<(), CommandError> {
             client.post("recordings", &json!({ "format": format, "name": name }))
         }
         CtlCommand::EndRecording { id } => client.delete(&format!("recordings/{id}")),
+        CtlCommand::RunScenario { file, name, as_it_stands } => {
+            client.run_scenario(file, name.as_deref(), !as_it_stands)
+        }
         CtlCommand::Events => client.watch(),
         CtlCommand::Session { lease_s } => client.post("sessions", &json!({ "lease_s": lease_s })),
         CtlCommand::EndSession { name } => client.delete(&format!("sessions/{name}")),
@@ -237,9 +252,25 @@ impl<'a> Client<'a> {
     }
 
     fn send(&self, method: &Method, path: &str, body: &impl Serialize) -> Result<(), CommandError> {
+        self.reply_to(method, path, body).map(drop)
+    }
+
+    fn reply_to(&self, method: &Method, path: &str, body: &impl Serialize) -> Result<Value, CommandError> {
         let body = serde_json::to_string(body)
             .map_err(|error| CommandError::failed(format!("cannot write the request: {error}")))?;
-        self.ask(self.request(method, path).header("content-type", "application/json").body(body))
+        self.answer(self.request(method, path).header("content-type", "application/json").body(body))
+    }
+
+    fn run_scenario(&self, file: &Path, name: Option<&str>, fresh: bool) -> Result<(), CommandError> {
+        let toml = std::fs::read_to_string(file).map_err(|error| {
+            CommandError::bad_input(format!("{}: {error}; give a scenario file", file.display()))
+        })?;
+        let body = json!({ "toml": toml, "name": name, "fresh": fresh });
+        let reply = self.reply_to(&Method::POST, "scenarios/run", &body)?;
+        if reply["passed"] == true {
+            return Ok(());
+        }
+        Err(CommandError::failed(format!("{}: not everything was as expected", file.display())))
     }
 
     fn request(&self, method: &Method, path: &str) -> ureq::http::request::Builder {
@@ -275,17 +306,25 @@ impl<'a> Client<'a> {
         &self,
         request: Result<ureq::http::Request<String>, ureq::http::Error>,
     ) -> Result<(), CommandError> {
+        self.answer(request).map(drop)
+    }
+
+    /// Sends a request, prints the reply and gives it back.
+    fn answer(
+        &self,
+        request: Result<ureq::http::Request<String>, ureq::http::Error>,
+    ) -> Result<Value, CommandError> {
         let mut response = self.respond(request)?;
         let status = response.status();
         let text = response
             .body_mut()
             .read_to_string()
             .map_err(|error| CommandError::machine(format!("the reply broke off: {error}")))?;
+        let reply: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
         if status.is_success() {
             print(&pretty(&text));
-            return Ok(());
+            return Ok(reply);
         }
-        let reply: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
         let error = &reply["error"];
         let message = match (error["code"].as_str(), error["message"].as_str()) {
             (Some(code), Some(message)) => format!("{code}: {message}"),

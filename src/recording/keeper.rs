@@ -48,7 +48,7 @@ pub struct KeeperId(u64);
 /// All that keeps files of one ATOM. One that fails says so in the log and keeps nothing more; the ATOM runs on.
 #[derive(Debug, Default)]
 pub struct Keepers {
-    keepers: Vec<(KeeperId, Box<dyn Keeper>)>,
+    on: Vec<(KeeperId, Box<dyn Keeper>)>,
     added: u64,
     failures: Vec<(KeeperId, io::Error)>,
 }
@@ -65,7 +65,7 @@ impl Keepers {
         keeper.look(atom)?;
         self.added += 1;
         let id = KeeperId(self.added);
-        self.keepers.push((id, keeper));
+        self.on.push((id, keeper));
         Ok(id)
     }
 
@@ -75,8 +75,8 @@ impl Keepers {
     /// The file's, also of a keeper that failed before.
     pub fn end_one(&mut self, id: KeeperId, atom: &mut Atom) -> io::Result<()> {
         self.take_inputs(atom);
-        if let Some(index) = self.keepers.iter().position(|(of, _)| *of == id) {
-            let (_, mut keeper) = self.keepers.swap_remove(index);
+        if let Some(index) = self.on.iter().position(|(of, _)| *of == id) {
+            let (_, mut keeper) = self.on.swap_remove(index);
             return keeper.end(atom);
         }
         match self.failures.iter().position(|(of, _)| *of == id) {
@@ -92,7 +92,7 @@ impl Keepers {
 
     /// Tells what came in since the last call.
     pub fn take_inputs(&mut self, atom: &mut Atom) {
-        if self.keepers.is_empty() {
+        if self.on.is_empty() {
             atom.drop_journal();
             return;
         }
@@ -119,7 +119,7 @@ impl Keepers {
 
     fn tell(&mut self, mut what: impl FnMut(&mut Box<dyn Keeper>) -> io::Result<()>) {
         let failures = &mut self.failures;
-        self.keepers.retain_mut(|(id, keeper)| match what(keeper) {
+        self.on.retain_mut(|(id, keeper)| match what(keeper) {
             Ok(()) => true,
             Err(error) => {
                 tracing::error!("{} is kept no longer: {error}", keeper.name());

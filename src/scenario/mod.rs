@@ -9,6 +9,7 @@
 //! | [`action`], [`upload`] | what clients do → bytes |
 //! | [`plan`] | a scenario that was checked and is ready to run |
 //! | [`runner`] | one scenario on one ATOM |
+//! | [`world`] | where it runs: an ATOM of its own, or one that is served |
 //! | [`cast`] | the clients at work: which step is due and what it sends |
 //! | [`book`] | what the runner has seen |
 //! | [`judge`] | whether a condition holds, and what is seen instead |
@@ -47,3 +48,4 @@ pub mod stopwatch;
 mod tail;
 pub mod upload;
 pub mod words;
+pub mod world;

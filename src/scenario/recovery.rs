@@ -26,7 +26,7 @@ const NEAR_DEG: f64 = 1.0;
 
 /// Checks it. False: the wall-clock guard ended the run.
 pub(super) fn check(run: &mut Run<'_>) -> bool {
-    run.atom.clear_faults();
+    run.world.clear_faults();
     for client in 0..run.book.clients.len() {
         run.close(client);
     }
@@ -39,7 +39,7 @@ pub(super) fn check(run: &mut Run<'_>) -> bool {
     }
     let checker = run.book.clients.len();
     run.book.names.push("recovery check".to_owned());
-    let id = run.atom.connect(Transport::Udp);
+    let id = run.world.connect(Transport::Udp);
     run.book.clients.push(ClientLog { id: Some(id), ..ClientLog::default() });
 
     let in_time = hold(run, checker) && answer(run, checker) && move_a_little(run, checker);

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::outcome::{Failure, Outcome, Verdict};
 use super::words::seconds;
@@ -153,17 +154,37 @@ struct JsonRun<'a> {
     virtual_s: f64,
     wall_s: f64,
     repeat: String,
-    failures: Vec<JsonFailure<'a>>,
+    failures: Vec<FailureReport>,
 }
 
-#[derive(Serialize)]
-struct JsonFailure<'a> {
-    line: usize,
-    expected: &'a str,
-    seen: &'a str,
-    t_s: f64,
-    why: Option<&'a str>,
-    around: &'a [String],
+/// A failure as reports in JSON have it.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct FailureReport {
+    /// Line of the expectation or step in the file; 0 for the recovery check.
+    pub line: usize,
+    /// What was expected, and when.
+    pub expected: String,
+    /// What was seen.
+    pub seen: String,
+    /// When (s from the start).
+    pub t_s: f64,
+    /// Why it is expected.
+    pub why: Option<String>,
+    /// The last seconds around it, a line each.
+    pub around: Vec<String>,
+}
+
+impl From<&Failure> for FailureReport {
+    fn from(failure: &Failure) -> Self {
+        Self {
+            line: failure.line,
+            expected: failure.expected.clone(),
+            seen: failure.seen.clone(),
+            t_s: failure.t_us as f64 * 1e-6,
+            why: failure.why.clone(),
+            around: failure.around.clone(),
+        }
+    }
 }
 
 /// A JSON report. Its `format` is 1; a later one that means something else gets another number.
@@ -190,17 +211,6 @@ fn json_run(outcome: &Outcome) -> JsonRun<'_> {
         virtual_s: outcome.virtual_us as f64 * 1e-6,
         wall_s: outcome.wall.as_secs_f64(),
         repeat: repeat_command(outcome),
-        failures: failures.iter().map(json_failure).collect(),
-    }
-}
-
-fn json_failure(failure: &Failure) -> JsonFailure<'_> {
-    JsonFailure {
-        line: failure.line,
-        expected: &failure.expected,
-        seen: &failure.seen,
-        t_s: failure.t_us as f64 * 1e-6,
-        why: failure.why.as_deref(),
-        around: &failure.around,
+        failures: failures.iter().map(FailureReport::from).collect(),
     }
 }

@@ -15,8 +15,9 @@ use super::recovery;
 use super::stopwatch::Stopwatch;
 use super::tail::Tail;
 use super::words;
+use super::world::{Alone, World};
 use crate::atom::fault::{Fault, catalogue};
-use crate::atom::{Atom, ClientId, FaultEvent, Options, Output, Truth};
+use crate::atom::{Atom, ClientId, FaultEvent, Output, Truth};
 use crate::recording::trace;
 
 /// The runner looks at the ATOM this often (µs): once per control period of 500 Hz.
@@ -42,7 +43,7 @@ pub struct Limits {
 /// One run.
 pub(super) struct Run<'a> {
     pub(super) scenario: &'a Scenario,
-    pub(super) atom: Atom,
+    pub(super) world: &'a mut dyn World,
     pub(super) book: Book,
     pub(super) tail: Tail,
     pub(super) failures: Vec<Failure>,
@@ -57,29 +58,34 @@ pub(super) struct Run<'a> {
     faults: Vec<usize>,
     /// The scenario is at its end: steps and expectations are over, only the recovery check goes on.
     ended: bool,
+    /// The world ended the run.
+    over: bool,
     /// Why the run cannot go on.
     impossible: Option<String>,
 }
 
-/// Runs a scenario.
+/// Runs a scenario on an ATOM of its own.
 pub fn run(scenario: &Scenario, limits: Limits) -> Outcome {
+    match Atom::new(&scenario.options) {
+        Ok(atom) => run_in(&mut Alone(atom), scenario, limits),
+        Err(error) => Outcome {
+            name: scenario.name.clone(),
+            path: scenario.path.clone(),
+            seed: scenario.seed,
+            verdict: Verdict::Impossible(error.to_string()),
+            virtual_us: 0,
+            wall: Duration::ZERO,
+            trace: Vec::new(),
+            samples: Vec::new(),
+        },
+    }
+}
+
+/// Runs a scenario in a world, from its present on.
+#[expect(clippy::missing_panics_doc, reason = "writing to memory does not fail")]
+pub fn run_in(world: &mut dyn World, scenario: &Scenario, limits: Limits) -> Outcome {
     let started = Stopwatch::start();
-    let options: &Options = &scenario.options;
-    let outcome = |verdict, virtual_us, trace, samples| Outcome {
-        name: scenario.name.clone(),
-        path: scenario.path.clone(),
-        seed: scenario.seed,
-        verdict,
-        virtual_us,
-        wall: started.elapsed(),
-        trace,
-        samples,
-    };
-    let atom = match Atom::new(options) {
-        Ok(atom) => atom,
-        Err(error) => return outcome(Verdict::Impossible(error.to_string()), 0, Vec::new(), Vec::new()),
-    };
-    let mut run = Run::new(scenario, atom, limits, started);
+    let mut run = Run::new(scenario, world, limits, started);
     let in_time = run.play() && (!scenario.recovery || recovery::check(&mut run));
     let verdict = match (in_time, run.impossible.take()) {
         (false, _) => Verdict::TimedOut,
@@ -87,15 +93,27 @@ pub fn run(scenario: &Scenario, limits: Limits) -> Outcome {
         (true, None) if run.failures.is_empty() => Verdict::Passed,
         (true, None) => Verdict::Failed(std::mem::take(&mut run.failures)),
     };
-    run.take_outputs();
-    let end_us = run.atom.now_us();
+    if !run.over {
+        run.take_outputs();
+    }
+    let end_us = run.world.atom().now_us();
     let trace = run.trace.take().map(|trace| trace.finish(end_us).expect(TO_MEMORY)).unwrap_or_default();
-    outcome(verdict, run.book.now_us(), trace, run.samples)
+    Outcome {
+        name: scenario.name.clone(),
+        path: scenario.path.clone(),
+        seed: scenario.seed,
+        verdict,
+        virtual_us: run.book.now_us(),
+        wall: started.elapsed(),
+        trace,
+        samples: run.samples,
+    }
 }
 
 impl<'a> Run<'a> {
-    fn new(scenario: &'a Scenario, mut atom: Atom, limits: Limits, started: Stopwatch) -> Self {
-        let trace = limits.trace.then(|| trace::Writer::begin(Vec::new(), &mut atom).expect(TO_MEMORY));
+    fn new(scenario: &'a Scenario, world: &'a mut dyn World, limits: Limits, started: Stopwatch) -> Self {
+        let atom = world.atom();
+        let trace = limits.trace.then(|| trace::Writer::begin(Vec::new(), atom).expect(TO_MEMORY));
         let truth = atom.truth();
         let names = scenario.clients.iter().map(|client| client.name.clone()).collect();
         let mut book = Book::new(atom.now_us(), truth, names);
@@ -116,7 +134,7 @@ impl<'a> Run<'a> {
         faults.sort_by_key(|index| std::cmp::Reverse(check::us(scenario.faults[*index].at_s)));
         Self {
             scenario,
-            atom,
+            world,
             book,
             tail: Tail::default(),
             failures: Vec::new(),
@@ -129,11 +147,12 @@ impl<'a> Run<'a> {
             samples: Vec::new(),
             faults,
             ended: false,
+            over: false,
             impossible: None,
         }
     }
 
-    /// The scenario up to its end. False: the wall-clock guard ended it.
+    /// The scenario up to its end. False: the wall-clock guard or the world ended it.
     fn play(&mut self) -> bool {
         for client in 0..self.scenario.clients.len() {
             if self.scenario.clients[client].connected {
@@ -164,7 +183,10 @@ impl<'a> Run<'a> {
 
     /// Advances to a time from the start, and does all that is due then.
     pub(super) fn advance_to(&mut self, t_us: u64) {
-        self.atom.advance_to(self.book.start_us + t_us);
+        if !self.world.advance_to(self.book.start_us + t_us) {
+            self.over = true;
+            return;
+        }
         self.take_outputs();
         while self.next_fault_us() <= t_us {
             self.start_fault();
@@ -173,10 +195,10 @@ impl<'a> Run<'a> {
     }
 
     fn look(&mut self) {
-        let truth = self.atom.truth();
+        let truth = self.world.atom().truth();
         self.book.look(truth);
         for ((joint, address), value) in &mut self.book.registers {
-            *value = self.atom.register(*joint, *address);
+            *value = self.world.atom().register(*joint, *address);
         }
         let now_us = self.book.now_us();
         self.tail.look(now_us, &truth);
@@ -195,10 +217,10 @@ impl<'a> Run<'a> {
         self.take_misses(misses);
     }
 
-    /// The wall-clock guard. Reads the clock now and then only.
+    /// The world ended the run, or the wall-clock guard does: it reads the clock now and then only.
     pub(super) fn is_out_of_time(&mut self) -> bool {
         self.looks += 1;
-        self.looks.is_multiple_of(LOOKS_PER_GUARD) && self.started.elapsed() > self.limits.wall
+        self.over || (self.looks.is_multiple_of(LOOKS_PER_GUARD) && self.started.elapsed() > self.limits.wall)
     }
 
     fn carry_out(&mut self, act: Act) {
@@ -225,16 +247,16 @@ impl<'a> Run<'a> {
 
     pub(super) fn send(&mut self, client: usize, bytes: &[u8]) {
         if let Some(id) = self.book.clients[client].id {
-            self.atom.receive(id, bytes);
+            self.world.atom().receive(id, bytes);
         }
     }
 
     fn connect(&mut self, client: usize) {
         let plan = &self.scenario.clients[client];
         let now_us = self.book.now_us();
-        let id = self.atom.connect(plan.transport);
+        let id = self.world.connect(plan.transport);
         if let Some(wifi) = plan.wifi {
-            self.atom.set_wifi(id, wifi);
+            self.world.atom().set_wifi(id, wifi);
         }
         self.book.clients[client].id = Some(id);
         let subscribe = plan.subscribe_hz.map(|hz| build::subscribe(hz).to_vec());
@@ -245,7 +267,7 @@ impl<'a> Run<'a> {
     pub(super) fn close(&mut self, client: usize) {
         if let Some(id) = self.book.clients[client].id.take() {
             let now_us = self.book.now_us();
-            self.atom.close(id);
+            self.world.close(id);
             self.cast.disconnected(client);
             let name = &self.book.names[client];
             self.tail.event(now_us, || format!("{name} closes"));
@@ -258,12 +280,12 @@ impl<'a> Run<'a> {
 
     fn take_outputs(&mut self) {
         let start_us = self.book.start_us;
-        while let Some(entry) = self.atom.poll_journal() {
-            if let Some(trace) = &mut self.trace {
+        if let Some(trace) = &mut self.trace {
+            while let Some(entry) = self.world.atom().poll_journal() {
                 trace.entry(&entry).expect(TO_MEMORY);
             }
         }
-        while let Some(output) = self.atom.poll_output() {
+        while let Some(output) = self.world.poll_output() {
             if let Some(trace) = &mut self.trace {
                 trace.output(&output).expect(TO_MEMORY);
             }
@@ -290,7 +312,7 @@ impl<'a> Run<'a> {
                 }
             }
         }
-        while let Some(FaultEvent { t_us, started, kind, .. }) = self.atom.poll_fault_event() {
+        while let Some(FaultEvent { t_us, started, kind, .. }) = self.world.poll_fault_event() {
             let word = if started { "starts" } else { "ends" };
             self.tail.event(t_us - start_us, || format!("fault {word}: {kind:?}"));
         }
@@ -306,13 +328,14 @@ impl<'a> Run<'a> {
         let (book, last) = (&self.book, ClientId { transport: crate::atom::Transport::Udp, number: 0 });
         let client = |name: &str| book.client(name).map(|client| client.id.unwrap_or(last));
         let fault: Result<Fault, String> = check::to_fault(entry, &client).map_err(|error| error.to_string());
-        let given = fault.and_then(|fault| self.atom.inject(fault).map_err(|error| error.to_string()));
+        let given = fault.and_then(|fault| self.world.inject(fault).map_err(|error| error.to_string()));
         if let Err(error) = given {
             // The catalogue knows the fault, this ATOM cannot have it: never silently accepted.
             let known = catalogue::find(&entry.name.0).map_or("", |found| found.name);
             self.impossible = Some(format!("the fault {known} cannot be given: {error}"));
         }
-        self.atom.advance_to(self.atom.now_us());
+        let atom = self.world.atom();
+        atom.advance_to(atom.now_us());
     }
 
     fn take_misses(&mut self, misses: Vec<Miss>) {

@@ -33,6 +33,8 @@ pub(super) enum Input {
     Order(Box<Order>),
     /// A session of the command API ended.
     SessionEnded(SessionNumber),
+    /// Somebody who waited for an answer left: there may be something to end.
+    Left,
     /// The server stops.
     Stop,
 }

@@ -13,6 +13,7 @@
 //! | `listen` | opens the sockets, the whole server's life |
 //! | `pacer` | wall time to virtual time and back, lag: the one place with a clock |
 //! | `simulation` | the simulation thread |
+//! | `live` | a scenario on the ATOM that is served |
 //! | `inputs` | the queue to it |
 //! | `clients` | who is connected, and the way to each |
 //! | `http` | the paths: `/ws`, and the command API beside it |
@@ -25,6 +26,7 @@ mod clients;
 mod http;
 mod inputs;
 mod listen;
+mod live;
 pub mod mdns;
 mod options;
 mod pacer;

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, broadcast};
 
 use super::api::replies::Event;
-use super::api::{Desk, Present};
+use super::api::{ApiError, Desk, Present, Stage};
 use super::clients::Clients;
 use super::inputs::{Arrival, Input};
+use super::live;
 use super::pacer::{Pacer, Speed, Wait, wall_now};
-use crate::atom::{Atom, Output};
+use crate::atom::{Atom, Options, Output};
 use crate::recording::Keepers;
 
 /// At full speed, virtual time between two looks at the inputs (µs).
@@ -31,7 +32,7 @@ pub(super) struct StatusLog {
 
 /// Whether the thread goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
+pub(super) enum Next {
     GoOn,
     Stop,
 }
@@ -50,6 +51,8 @@ pub(super) struct Simulation {
     /// Shares of the messages that wait for the next network tick, given back then.
     shares: Vec<OwnedSemaphorePermit>,
     shares_due_us: u64,
+    /// Time goes no further than this in one turn (virtual µs).
+    stop_us: u64,
 }
 
 /// Slips since the last warning about them.
@@ -93,6 +96,7 @@ impl Simulation {
             slip: SlipWarning::default(),
             shares: Vec::new(),
             shares_due_us: 0,
+            stop_us: u64::MAX,
         }
     }
 
@@ -108,8 +112,48 @@ impl Simulation {
 
     /// Runs until an input says stop, or nobody is left to send one.
     pub(super) fn run(mut self) {
-        while self.turn() == Next::GoOn {}
+        while self.turn() == Next::GoOn {
+            if let Some(scenario) = self.desk.stage().next()
+                && live::run(&mut self, scenario) == Next::Stop
+            {
+                break;
+            }
+        }
         self.keepers.end(&mut self.atom);
+    }
+
+    /// One turn that takes time no further than `stop_us`.
+    pub(super) fn turn_until(&mut self, stop_us: u64) -> Next {
+        self.stop_us = stop_us;
+        let next = self.turn();
+        self.stop_us = u64::MAX;
+        next
+    }
+
+    /// The ATOM.
+    pub(super) fn atom(&mut self) -> &mut Atom {
+        &mut self.atom
+    }
+
+    /// Scenarios that run live.
+    pub(super) fn stage(&mut self) -> &mut Stage {
+        self.desk.stage()
+    }
+
+    /// Tells everybody what happened at the present.
+    pub(super) fn settle(&mut self) {
+        self.send_outputs();
+        self.desk.publish(&mut self.atom);
+    }
+
+    /// Puts a new ATOM in the place of the one there is.
+    pub(super) fn start_anew(&mut self, options: &Options) -> Result<(), ApiError> {
+        let atom = Atom::new(options).map_err(ApiError::impossible_scenario)?;
+        let (desk, mut present) = self.desk_and_present(wall_now());
+        desk.put_in_place(atom, &mut present);
+        self.shares_due_us = 0;
+        self.send_outputs();
+        Ok(())
     }
 
     fn turn(&mut self) -> Next {
@@ -171,12 +215,14 @@ impl Simulation {
     /// When something is due for the ATOM or for somebody who waits (virtual µs).
     fn next_due_us(&self) -> u64 {
         let due_us = self.atom.next_due_us();
-        self.desk.next_look_us(self.atom.now_us()).map_or(due_us, |look_us| look_us.min(due_us))
+        let look_us = self.desk.next_look_us(self.atom.now_us()).unwrap_or(u64::MAX);
+        due_us.min(look_us).min(self.stop_us)
     }
 
     /// Advances, with a look at the waits whenever one is due. Paused time that went on for a wait alone stops
     /// where that wait ends.
     fn advance_to(&mut self, t_us: u64) {
+        let t_us = t_us.min(self.stop_us);
         let driven = self.pacer.speed() == Speed::Paused;
         while let Some(look_us) =
             self.desk.next_look_us(self.atom.now_us()).filter(|look_us| *look_us <= t_us)
@@ -225,6 +271,8 @@ impl Simulation {
                 desk.end_session(session, &mut present);
                 None
             }
+            // The turn ends here, and who runs turns looks whether he is still wanted.
+            Input::Left => None,
             Input::Stop => return Next::Stop,
         };
         if let Some((client, bytes)) = to_atom {
@@ -252,6 +300,7 @@ impl Simulation {
         self.keepers.take_inputs(&mut self.atom);
         while let Some(output) = self.atom.poll_output() {
             self.keepers.output(&output);
+            self.desk.stage().saw(&output);
             match output {
                 Output::Message { to, bytes, .. } => {
                     self.clients.send(to, bytes, *now.get_or_insert_with(wall_now));

@@ -6,6 +6,7 @@ mod clients;
 mod end_effector;
 mod examples;
 mod hostile;
+mod live;
 mod many;
 mod mdns;
 mod process;

@@ -7,13 +7,14 @@ use std::time::Instant;
 use tokio::sync::broadcast;
 
 use super::error::{ApiError, Code};
-use super::order::{Command, Order, Owner, SessionNumber};
+use super::order::{Command, LiveScenario, Order, Owner, SessionNumber};
 use super::recordings::Recordings;
 use super::replies::{ClockReply, Event, FaultReply, FaultsReply, Reply, TruthReply, client_name};
 use super::requests::{
     FaultRequest, ObjectRequest, Parameter, RecordingFormat, RecordingRequest, ResetRequest, SpeedValue,
     invalid,
 };
+use super::scenarios::Stage;
 use super::sessions::Sessions;
 use super::tempo::Tempo;
 use super::waits::{Until, Wait, Waits};
@@ -60,6 +61,7 @@ pub(in crate::server) struct Desk {
     /// The object between the fingers, when the API put it there.
     object: Option<FaultId>,
     recordings: Recordings,
+    stage: Stage,
     events: broadcast::Sender<Event>,
 }
 
@@ -73,8 +75,14 @@ impl Desk {
             faults: BTreeMap::new(),
             object: None,
             recordings: Recordings::new(folder),
+            stage: Stage::default(),
             events: broadcast::Sender::new(EVENTS_BEHIND_MAX),
         }
+    }
+
+    /// The scenario that is on, and the one that is about to be.
+    pub(in crate::server) fn stage(&mut self) -> &mut Stage {
+        &mut self.stage
     }
 
     /// Where the event streams hear what happens.
@@ -104,10 +112,11 @@ impl Desk {
         );
     }
 
-    /// Tells the event streams what happened to faults, and forgets those that are over.
+    /// Tells the event streams and a scenario what happened to faults, and forgets those that are over.
     pub(in crate::server) fn publish(&mut self, atom: &mut Atom) {
         let mut ended = false;
         while let Some(event) = atom.poll_fault_event() {
+            self.stage.saw_fault(&event);
             let id = event.id;
             let Some(given) = self.faults.get(&id) else { continue };
             let (t_s, name) = (event.t_us as f64 / 1e6, given.name.clone());
@@ -153,6 +162,10 @@ impl Desk {
                 let end_us = now_us.saturating_add(timeout_us);
                 self.waits.add(wait(Until::Condition(until), end_us, advance, reply));
                 self.look(present.atom);
+                return;
+            }
+            Command::RunScenario { scenario, fresh } => {
+                self.stage.put(LiveScenario { scenario, fresh, owner, reply });
                 return;
             }
             Command::Step(_) | Command::Advance(_) => Err(ApiError::new(
@@ -210,6 +223,7 @@ impl Desk {
         self.forget_ended(present.atom);
         self.waits.interrupt(Some(Some(session)), "the session of this wait ended");
         self.tempo.end(session);
+        self.stage.end_session(session);
         self.recordings.end_session(session, present.keepers, present.atom);
         self.change_tempo(present);
         tracing::info!("API session {session} ended");
@@ -333,7 +347,8 @@ impl Desk {
     }
 
     /// Puts another ATOM in the place of the one there is.
-    fn put_in_place(&mut self, atom: Atom, present: &mut Present<'_>) -> ClockReply {
+    pub(in crate::server) fn put_in_place(&mut self, atom: Atom, present: &mut Present<'_>) -> ClockReply {
+        self.stage.atom_replaced();
         *present.atom = atom;
         present.clients.forget_all();
         self.faults.clear();

@@ -48,8 +48,12 @@ pub enum Code {
     NotPaused,
     /// The condition did not become true in the virtual time given.
     WaitTimeout,
-    /// The ATOM was reset, or the session ended, before the wait was over.
+    /// The ATOM was reset, or the session ended, before the wait or the scenario was over.
     Interrupted,
+    /// The text is no scenario, or one that cannot be.
+    InvalidScenario,
+    /// A scenario runs already.
+    ScenarioRunning,
     /// Too many waits, sessions, faults or recordings at once.
     TooMany,
     /// The simulator stops.
@@ -69,8 +73,14 @@ impl Code {
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::InvalidBody => StatusCode::BAD_REQUEST,
-            Self::InvalidValue | Self::UnknownFault | Self::FaultRefused => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::NotPaused | Self::WaitTimeout | Self::Interrupted | Self::NameTaken => StatusCode::CONFLICT,
+            Self::InvalidValue | Self::UnknownFault | Self::FaultRefused | Self::InvalidScenario => {
+                StatusCode::UNPROCESSABLE_ENTITY
+            }
+            Self::NotPaused
+            | Self::WaitTimeout
+            | Self::Interrupted
+            | Self::NameTaken
+            | Self::ScenarioRunning => StatusCode::CONFLICT,
             Self::RecordingFailed => StatusCode::INTERNAL_SERVER_ERROR,
             Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
             Self::Stopping => StatusCode::SERVICE_UNAVAILABLE,
@@ -103,6 +113,14 @@ impl ApiError {
     /// What went wrong.
     pub fn code(&self) -> Code {
         self.error.code
+    }
+
+    pub(in crate::server) fn interrupted(why: &str) -> Self {
+        Self::new(Code::Interrupted, why)
+    }
+
+    pub(in crate::server) fn impossible_scenario(why: impl std::fmt::Display) -> Self {
+        Self::new(Code::InvalidScenario, format!("the ATOM of the scenario cannot be: {why}"))
     }
 
     pub(super) fn stopping() -> Self {

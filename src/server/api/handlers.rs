@@ -12,12 +12,13 @@ use super::error::{ApiError, Code};
 use super::order::{Command, Order, Owner};
 use super::replies::{
     CatalogueEntry, ClockReply, Event, FaultReply, FaultsReply, HealthReply, RecordingReply, RecordingsReply,
-    Reply, SessionReply, TruthReply,
+    Reply, RunReply, SessionReply, TruthReply,
 };
 use super::requests::{
     AdvanceRequest, FaultRequest, Nothing, ObjectRequest, PoseRequest, PowerCycleRequest, RecordingRequest,
-    ResetRequest, SessionRequest, SpeedRequest, StepRequest, WaitRequest, invalid, micros,
+    ResetRequest, ScenarioRequest, SessionRequest, SpeedRequest, StepRequest, WaitRequest, invalid, micros,
 };
+use super::scenarios;
 use super::sessions::Sessions;
 use crate::atom::fault::{FaultId, catalogue};
 use crate::server::inputs::{Input, Inputs};
@@ -57,6 +58,16 @@ impl FromRequestParts<Api> for Session {
         let Some(name) = parts.headers.get(SESSION_HEADER) else { return Ok(Self(None)) };
         let name = name.to_str().unwrap_or("\u{fffd}");
         api.sessions.renew(name).map(|session| Self(Some(session)))
+    }
+}
+
+/// Tells the simulation that a client left, which time that stands still would not.
+struct Leaving(Inputs);
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        // An ended simulation has nothing left behind.
+        let _ = self.0.post(Input::Left);
     }
 }
 
@@ -283,6 +294,20 @@ pub(super) async fn end_recording(
 ) -> Answer {
     let number = id.parse().map_err(|_| invalid("id", "the number of a recording", &id))?;
     api.ask(owner, Command::EndRecording(number)).await
+}
+
+/// Runs a scenario live: its clients, faults and expectations on the served ATOM; answers when it is over
+#[utoipa::path(post, path = "/api/scenarios/run", tag = "scenarios", request_body = ScenarioRequest,
+    responses((status = 200, body = RunReply), (status = 409, body = ApiError), (status = 422, body = ApiError)))]
+pub(super) async fn run_scenario(
+    State(api): State<Api>,
+    Session(owner): Session,
+    Body(request): Body<ScenarioRequest>,
+) -> Answer {
+    let scenario = Box::new(scenarios::read(&request)?);
+    // Dropped after the answer's receiver, also when the client leaves.
+    let _leaving = Leaving(api.inputs.clone());
+    api.ask(owner, Command::RunScenario { scenario, fresh: request.fresh }).await
 }
 
 /// Starts a session that lives by its lease

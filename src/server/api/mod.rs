@@ -12,6 +12,7 @@
 //! | `routes` | the paths, and the OpenAPI description made from them |
 //! | `handlers` | one function per path and method |
 //! | `events` | the stream of events, which keeps a session alive |
+//! | `scenarios` | text → a scenario to run live; what becomes of it |
 //! | `sessions` | sessions and their leases |
 //! | `order` | what the desk is asked to do |
 //! | `desk` | carries orders out |
@@ -33,13 +34,17 @@ mod recordings;
 pub mod replies;
 pub mod requests;
 mod routes;
+mod scenarios;
 mod sessions;
 mod tempo;
 mod waits;
 
 pub use access::Access;
 pub(super) use desk::{Desk, Present};
-pub(super) use order::{Order, SessionNumber};
+pub(super) use error::ApiError;
+pub(super) use order::{LiveScenario, Order, SessionNumber};
+pub(super) use replies::RunReply;
 pub use routes::openapi_json;
 pub(super) use routes::router;
+pub(super) use scenarios::Stage;
 pub(super) use sessions::Sessions;

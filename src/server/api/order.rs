@@ -10,6 +10,7 @@ use super::error::ApiError;
 use super::replies::Reply;
 use super::requests::{FaultRequest, ObjectRequest, RecordingRequest, ResetRequest};
 use crate::atom::fault::FaultId;
+use crate::scenario::plan::Scenario;
 use crate::server::Speed;
 
 /// The number of a session; never used again.
@@ -59,6 +60,20 @@ pub(super) enum Command {
     Recordings,
     StartRecording(RecordingRequest),
     EndRecording(u32),
+    RunScenario {
+        scenario: Box<Scenario>,
+        fresh: bool,
+    },
+}
+
+/// A scenario that is to run on the served ATOM.
+#[derive(Debug)]
+pub(in crate::server) struct LiveScenario {
+    pub(in crate::server) scenario: Box<Scenario>,
+    /// On an ATOM as it says, not on the one there is.
+    pub(in crate::server) fresh: bool,
+    pub(in crate::server) owner: Owner,
+    pub(in crate::server) reply: oneshot::Sender<Result<Reply, ApiError>>,
 }
 
 /// A command on its way to the simulation thread.

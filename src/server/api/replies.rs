@@ -8,8 +8,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::condition::StateName;
+use super::error::{ApiError, Code};
 use super::requests::{Parameter, RecordingFormat, SpeedValue};
 use crate::atom::{ClientId, Transport, Truth};
+use crate::scenario::outcome::{Outcome, Verdict};
+use crate::scenario::report::FailureReport;
 
 /// The name of a client in the API: `websocket-1`, `udp-2`.
 pub fn client_name(client: ClientId) -> String {
@@ -178,6 +181,46 @@ pub struct RecordingsReply {
     pub recordings: Vec<RecordingReply>,
 }
 
+/// What came of a scenario.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct RunReply {
+    /// Its name, with case and seed.
+    pub name: String,
+    /// Its seed.
+    pub seed: u64,
+    /// Everything was as expected.
+    pub passed: bool,
+    /// How long it took (s of virtual time).
+    pub virtual_s: f64,
+    /// What was not as expected.
+    pub failures: Vec<FailureReport>,
+}
+
+impl RunReply {
+    /// The answer to an outcome.
+    pub(in crate::server) fn of(outcome: &Outcome) -> Result<Self, ApiError> {
+        let failures = match &outcome.verdict {
+            Verdict::Passed => &[][..],
+            Verdict::Failed(failures) => failures,
+            Verdict::Impossible(message) => {
+                return Err(ApiError::new(Code::InvalidScenario, message.as_str()));
+            }
+            Verdict::TimedOut => return Err(ApiError::interrupted("the scenario was broken off")),
+        };
+        Ok(Self {
+            name: outcome.name.clone(),
+            seed: outcome.seed,
+            passed: failures.is_empty(),
+            virtual_s: outcome.virtual_us as f64 / 1e6,
+            failures: failures.iter().map(FailureReport::from).collect(),
+        })
+    }
+
+    pub(in crate::server) fn into_reply(self) -> Reply {
+        Reply::Run(self)
+    }
+}
+
 /// A fault of the table.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct CatalogueEntry {
@@ -274,4 +317,5 @@ pub(in crate::server) enum Reply {
     Faults(FaultsReply),
     Recording(RecordingReply),
     Recordings(RecordingsReply),
+    Run(RunReply),
 }

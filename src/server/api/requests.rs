@@ -196,6 +196,24 @@ pub struct RecordingRequest {
     pub reset: Option<ResetRequest>,
 }
 
+/// A scenario to run live.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScenarioRequest {
+    /// The text of a scenario file.
+    pub toml: String,
+    /// Which of them, when the file has several by its cases or seeds: the name that `atom-sim run` shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Reset the ATOM to what the scenario starts with; otherwise it runs on the ATOM as it stands.
+    #[serde(default = "default_fresh")]
+    pub fresh: bool,
+}
+
+fn default_fresh() -> bool {
+    true
+}
+
 /// A speed: a factor of real time from 0.001 to 10000, or `"max"`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]

@@ -30,6 +30,7 @@ use crate::server::inputs::Inputs;
         (name = "faults", description = "What goes wrong"),
         (name = "robot", description = "Button, power, object, pose, reset"),
         (name = "recordings", description = "Files of what happens"),
+        (name = "scenarios", description = "Scripted clients, faults and expectations on the served ATOM"),
         (name = "sessions", description = "What belongs together and ends together"),
     )
 )]
@@ -55,6 +56,7 @@ fn described() -> OpenApiRouter<Api> {
         .routes(routes!(handlers::wait))
         .routes(routes!(handlers::recordings, handlers::start_recording))
         .routes(routes!(handlers::end_recording))
+        .routes(routes!(handlers::run_scenario))
         .routes(routes!(handlers::start_session))
         .routes(routes!(handlers::end_session))
         .routes(routes!(events::events))
