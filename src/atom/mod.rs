@@ -13,6 +13,7 @@
 //! | `effects` | what faults do to this ATOM |
 //! | `body` | faults of the arm → the simulated hardware |
 //! | [`fault`] | what can go wrong: names, parameters, scopes |
+//! | `state_name` | the name of a controller state in files and in the command API |
 //! | [`truth`] | what really is, beside the protocol |
 
 mod body;
@@ -25,6 +26,7 @@ mod options;
 mod ports;
 mod replay;
 mod simulated;
+mod state_name;
 pub mod truth;
 mod wireless;
 
@@ -36,4 +38,5 @@ pub use options::Options;
 pub use ports::CpuModel;
 pub use replay::Recording;
 pub use simulated::{Atom, Output};
+pub use state_name::StateName;
 pub use truth::Truth;

@@ -3,29 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A state of the controller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum StateName {
-    /// Starting.
-    Booting,
-    /// Holding, no valid plan.
-    Holding,
-    /// Holding, with a valid plan.
-    Ready,
-    /// PLAY or PLAY_SIGNAL.
-    Playing,
-    /// Error.
-    Error,
-    /// Firmware update.
-    Ota,
-    /// MOVE_TO.
-    Moving,
-    /// JOG.
-    Jogging,
-    /// TRACK.
-    Tracking,
-}
+use crate::atom::StateName;
 
 /// Limits of a number. Each that is given must hold.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]

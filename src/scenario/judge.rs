@@ -8,9 +8,9 @@ use firmware_core::shared::State;
 use super::book::{Book, Brief, ClientLog, PoseAt};
 use super::condition::{
     Axis, Bounds, BusCounter, Condition, DoneField, DoneNumber, JointNumber, Order, Pose as Of, ReplyCount,
-    ReplyDelay, ReplyName, ReplyPattern, RequestName, StateName, StreamField, StreamNumber, TcpNumber,
-    TelemetryField,
+    ReplyDelay, ReplyName, ReplyPattern, RequestName, StreamField, StreamNumber, TcpNumber, TelemetryField,
 };
+use crate::atom::StateName;
 
 /// What a condition sees.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,20 +62,6 @@ pub fn state_word(state: State) -> &'static str {
     }
 }
 
-fn state_of(name: StateName) -> State {
-    match name {
-        StateName::Booting => State::Booting,
-        StateName::Holding => State::Holding,
-        StateName::Ready => State::Ready,
-        StateName::Playing => State::Playing,
-        StateName::Error => State::Error,
-        StateName::Ota => State::Ota,
-        StateName::Moving => State::Moving,
-        StateName::Jogging => State::Jogging,
-        StateName::Tracking => State::Tracking,
-    }
-}
-
 /// Code of a request.
 pub fn code_of(name: RequestName) -> u8 {
     match name {
@@ -102,7 +88,7 @@ pub fn holds(condition: &Condition, book: &Book) -> bool {
 pub fn look(condition: &Condition, book: &Book) -> (bool, Seen) {
     let truth = &book.truth;
     match condition {
-        Condition::State(name) => (truth.state == state_of(*name), Seen::State(truth.state)),
+        Condition::State(name) => (StateName::from(truth.state) == *name, Seen::State(truth.state)),
         Condition::AngleDeg(number) => joint(number, |j| truth.angle_deg[j]),
         Condition::GoalDeg(number) => joint(number, |j| truth.goal_deg[j]),
         Condition::GoalErrorDeg(number) => joint(number, |j| (truth.goal_deg[j] - truth.angle_deg[j]).abs()),

@@ -27,13 +27,9 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Pause after a failed accept: the system is short of something that other connections will give back.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// The paths of one server, with or without a WebSocket, beside those of the command API.
-pub(super) fn router(websockets: Option<WebSockets>, api: Router) -> Router {
-    let mut router = api;
-    if let Some(websockets) = websockets {
-        router = router.route("/ws", any(websocket::upgrade).with_state(websockets));
-    }
-    router
+/// The paths of one server: the WebSocket beside those of the command API.
+pub(super) fn router(websockets: WebSockets, api: Router) -> Router {
+    api.route("/ws", any(websocket::upgrade).with_state(websockets))
 }
 
 /// Accepts connections for ever.

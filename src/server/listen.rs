@@ -18,7 +18,7 @@ use super::options::{Endpoints, ServerOptions};
 use super::pacer::{LagFigures, Pacer, wall_now};
 use super::simulation::{Simulation, StatusLog};
 use super::udp;
-use super::websocket::WebSockets;
+use super::websocket::{Presence, WebSockets};
 use crate::atom::Atom;
 use crate::recording::Keepers;
 
@@ -83,6 +83,7 @@ pub struct Server {
     connections_max: usize,
     access: Access,
     sessions: Sessions,
+    presence: Presence,
     listener: TcpListener,
     udp: tokio::net::UdpSocket,
     inputs: Inputs,
@@ -109,7 +110,9 @@ impl Server {
         let pacer = Pacer::new(options.speed, atom.now_us(), wall_now());
         let lag = pacer.figures();
         let sessions = Sessions::new(inputs.clone());
-        let desk = Desk::new(options.speed, sessions.clone(), options.commands_folder.clone());
+        let presence = Presence::new(options.websocket);
+        let desk =
+            Desk::new(options.speed, sessions.clone(), options.commands_folder.clone(), presence.clone());
         let clients = Clients::new(replies);
         let mut simulation = Box::new(Simulation::new(atom, pacer, clients, desk, arrivals, status_log));
         simulation.keep(keepers);
@@ -118,6 +121,7 @@ impl Server {
             connections_max: options.connections_max,
             access: options.access,
             sessions,
+            presence,
             listener,
             udp,
             inputs,
@@ -144,10 +148,11 @@ impl Server {
         let events = self.simulation.events();
         let (simulation, ended) = start_simulation(self.simulation)?;
         let (stop_sender, stop_receiver) = watch::channel(false);
-        let websockets = WebSockets::new(self.inputs.clone(), self.connections_max, stop_receiver);
+        let websockets =
+            WebSockets::new(self.inputs.clone(), self.connections_max, stop_receiver, self.presence);
         let places = websockets.places();
         let api = api::router(self.access, self.inputs.clone(), self.sessions, events);
-        let paths = http::router(self.endpoints.websocket.then_some(websockets), api);
+        let paths = http::router(websockets, api);
         let accepting = tokio::spawn(http::accept(self.listener, paths));
         let reading = tokio::spawn(udp::read(self.udp, self.inputs.clone()));
         let url = self.endpoints.websocket_url();

@@ -20,7 +20,7 @@ pub struct ServerOptions {
     pub status_log: Option<SocketAddr>,
     /// How virtual time follows real time.
     pub speed: Speed,
-    /// There is a WebSocket: the oldest firmware has none, and `/ws` answers 404.
+    /// There is a WebSocket: the oldest firmware has none, and `/ws` answers 404. A reset to another firmware changes it.
     pub websocket: bool,
     /// Who may use the command API.
     pub access: Access,

@@ -1,10 +1,11 @@
 //! One WebSocket connection: binary frames in, messages and status log lines out.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::extract::State;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -32,12 +33,37 @@ pub(super) struct WebSockets {
     places: Arc<Semaphore>,
     numbers: Arc<AtomicU64>,
     stop: watch::Receiver<bool>,
+    there: Presence,
+}
+
+/// Whether the ATOM has a WebSocket: the oldest firmware has none, and a reset may change the firmware.
+#[derive(Debug, Clone)]
+pub(super) struct Presence(Arc<AtomicBool>);
+
+impl Presence {
+    pub(super) fn new(there: bool) -> Self {
+        Self(Arc::new(AtomicBool::new(there)))
+    }
+
+    pub(super) fn set(&self, there: bool) {
+        self.0.store(there, Ordering::Relaxed);
+    }
+
+    fn is_there(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 impl WebSockets {
-    /// At most `connections_max` at once; `stop` turning true closes them all.
-    pub(super) fn new(inputs: Inputs, connections_max: usize, stop: watch::Receiver<bool>) -> Self {
-        Self { inputs, places: Arc::new(Semaphore::new(connections_max)), numbers: Arc::default(), stop }
+    /// At most `connections_max` at once, while the ATOM has a WebSocket; `stop` turning true closes them all.
+    pub(super) fn new(
+        inputs: Inputs,
+        connections_max: usize,
+        stop: watch::Receiver<bool>,
+        there: Presence,
+    ) -> Self {
+        let places = Arc::new(Semaphore::new(connections_max));
+        Self { inputs, places, numbers: Arc::default(), stop, there }
     }
 
     /// The places for connections: all are free once every connection has ended.
@@ -47,7 +73,17 @@ impl WebSockets {
 }
 
 /// Answers a request for `/ws`. Every web origin may connect, as on the robot.
-pub(super) async fn upgrade(State(websockets): State<WebSockets>, upgrade: WebSocketUpgrade) -> Response {
+pub(super) async fn upgrade(
+    State(websockets): State<WebSockets>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Response {
+    if !websockets.there.is_there() {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let upgrade = match upgrade {
+        Ok(upgrade) => upgrade,
+        Err(rejection) => return rejection.into_response(),
+    };
     let Ok(place) = Arc::clone(&websockets.places).try_acquire_owned() else {
         return (StatusCode::SERVICE_UNAVAILABLE, "all WebSocket connections of this ATOM are taken\n")
             .into_response();

@@ -4,10 +4,12 @@ use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
 use std::time::Duration;
 
+use serde_json::json;
 use tungstenite::Message;
 use tungstenite::protocol::frame::Frame;
 use tungstenite::protocol::frame::coding::{Data, OpCode};
 
+use super::api::Api;
 use super::clients::{
     ACK, Client, DONE, Event, PING, PONG, STATE, STREAM, TELEM, UdpClient, WebClient, ack_status, control,
     move_to, subscribe,
@@ -217,6 +219,25 @@ fn the_oldest_firmware_has_no_websocket() {
     assert_eq!(http_status(&simulator, "GET /ws"), "404");
     let pong = UdpClient::new(&simulator).ask(PING, PONG);
     assert_eq!((pong[1], pong[12], pong[13]), (4, 1, 0));
+}
+
+#[test]
+fn a_reset_to_another_firmware_takes_the_websocket_away_and_brings_it() {
+    let simulator = Simulator::start(&[]);
+    let api = Api::new(&simulator);
+    let mut page = WebClient::new(&simulator);
+    api.post("reset", &json!({ "api": "4.1" }));
+    page.close_code();
+    assert_eq!(http_status(&simulator, "GET /ws"), "404");
+    assert_eq!(http_status(&simulator, "POST /ws"), "404");
+    assert!(WebClient::open(simulator.websocket, None).is_err());
+    api.post("reset", &json!({ "api": "4.2" }));
+    let pong = WebClient::new(&simulator).ask(PING, PONG);
+    assert_eq!((pong[1], pong[12]), (4, 2));
+
+    let oldest = Simulator::start(&["--api", "4.1"]);
+    Api::new(&oldest).post("reset", &json!({ "api": "5.1" }));
+    WebClient::new(&oldest).ask(PING, PONG);
 }
 
 #[test]

@@ -1,57 +1,16 @@
 //! What can be waited for: conditions on the truth, in the words of scenario files.
 
 use firmware_core::joints::{ARM_JOINTS, JOINTS};
-use firmware_core::shared::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::error::{ApiError, Code};
-use crate::atom::Truth;
+use crate::atom::{StateName, Truth};
 
 /// Conditions in one, counted with those inside them.
 const PARTS_MAX: usize = 64;
 /// Conditions inside each other.
 const DEPTH_MAX: usize = 8;
-
-/// A state of the controller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum StateName {
-    /// Starting.
-    Booting,
-    /// Holding, no valid plan.
-    Holding,
-    /// Holding, with a valid plan.
-    Ready,
-    /// PLAY or PLAY_SIGNAL.
-    Playing,
-    /// Error.
-    Error,
-    /// Firmware update.
-    Ota,
-    /// MOVE_TO.
-    Moving,
-    /// JOG.
-    Jogging,
-    /// TRACK.
-    Tracking,
-}
-
-impl From<State> for StateName {
-    fn from(state: State) -> Self {
-        match state {
-            State::Booting => Self::Booting,
-            State::Holding => Self::Holding,
-            State::Ready => Self::Ready,
-            State::Playing => Self::Playing,
-            State::Error => Self::Error,
-            State::Ota => Self::Ota,
-            State::Moving => Self::Moving,
-            State::Jogging => Self::Jogging,
-            State::Tracking => Self::Tracking,
-        }
-    }
-}
 
 /// Limits of a number. Each that is given must hold; at least one must be given.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, ToSchema)]

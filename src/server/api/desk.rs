@@ -24,6 +24,7 @@ use crate::recording::Keepers;
 use crate::server::Speed;
 use crate::server::clients::Clients;
 use crate::server::pacer::Pacer;
+use crate::server::websocket::Presence;
 
 /// Faults given by the API that are there or still to come.
 const FAULTS_MAX: usize = 1_000;
@@ -62,12 +63,18 @@ pub(in crate::server) struct Desk {
     object: Option<FaultId>,
     recordings: Recordings,
     stage: Stage,
+    websocket: Presence,
     events: broadcast::Sender<Event>,
 }
 
 impl Desk {
     /// Files of clients go into `folder`.
-    pub(in crate::server) fn new(speed: Speed, sessions: Sessions, folder: Option<PathBuf>) -> Self {
+    pub(in crate::server) fn new(
+        speed: Speed,
+        sessions: Sessions,
+        folder: Option<PathBuf>,
+        websocket: Presence,
+    ) -> Self {
         Self {
             sessions,
             tempo: Tempo::new(speed),
@@ -76,6 +83,7 @@ impl Desk {
             object: None,
             recordings: Recordings::new(folder),
             stage: Stage::default(),
+            websocket,
             events: broadcast::Sender::new(EVENTS_BEHIND_MAX),
         }
     }
@@ -349,6 +357,7 @@ impl Desk {
     /// Puts another ATOM in the place of the one there is.
     pub(in crate::server) fn put_in_place(&mut self, atom: Atom, present: &mut Present<'_>) -> ClockReply {
         self.stage.atom_replaced();
+        self.websocket.set(atom.options().level.has_web_socket_and_control());
         *present.atom = atom;
         present.clients.forget_all();
         self.faults.clear();

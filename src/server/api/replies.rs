@@ -7,10 +7,9 @@ use firmware_core::kinematics::{self, Tcp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::condition::StateName;
 use super::error::{ApiError, Code};
 use super::requests::{Parameter, RecordingFormat, SpeedValue};
-use crate::atom::{ClientId, Transport, Truth};
+use crate::atom::{ClientId, StateName, Transport, Truth};
 use crate::scenario::outcome::{Outcome, Verdict};
 use crate::scenario::report::FailureReport;
 
