@@ -129,3 +129,24 @@ impl Keepers {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::atom::{Options, Transport};
+    use crate::recording::trace::Writer;
+
+    #[test]
+    fn without_a_keeper_the_atom_keeps_no_journal() {
+        let mut atom = Atom::new(&Options::default()).expect("the defaults are valid");
+        let mut keepers = Keepers::default();
+        let writer = Writer::begin(Vec::new(), &mut atom).expect("memory");
+        let id = keepers.add(Box::new(writer), &mut atom).expect("memory");
+        atom.connect(Transport::Udp);
+        keepers.take_inputs(&mut atom);
+        assert!(atom.keeps_journal());
+        keepers.end_one(id, &mut atom).expect("memory");
+        keepers.take_inputs(&mut atom);
+        assert!(!atom.keeps_journal());
+    }
+}

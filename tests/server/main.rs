@@ -12,4 +12,5 @@ mod mdns;
 mod process;
 mod recordings;
 mod simulator;
+mod soak;
 mod transports;
