@@ -219,3 +219,23 @@ fn hundreds_of_connections_that_say_nothing_leave_room_for_others() {
     ping(&mut late);
     drop(silent);
 }
+
+#[test]
+fn requests_whose_bodies_never_come_give_their_places_back() {
+    let simulator = Simulator::start(&[]);
+    let begun: Vec<TcpStream> = (0..300)
+        .map(|_| {
+            let mut stream = TcpStream::connect(simulator.websocket).expect("it listens");
+            let head = "POST /api/pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{";
+            stream.write_all(head.as_bytes()).expect("a socket takes it");
+            stream
+        })
+        .collect();
+    // More than there are places: a page finds one once the first bodies are given up, after 10 s.
+    let stream = TcpStream::connect(simulator.websocket).expect("it listens");
+    stream.set_read_timeout(Some(Duration::from_secs(25))).expect("a wait above zero");
+    let (mut page, _) =
+        tungstenite::client(format!("ws://{}/ws", simulator.websocket), stream).expect("a place");
+    page.close(None).expect("it is open");
+    drop(begun);
+}

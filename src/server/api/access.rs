@@ -76,8 +76,10 @@ fn check(access: Access, peer: IpAddr, headers: &HeaderMap) -> Result<(), ApiErr
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
-    // A header that is not text is as wrong as one with a wrong text.
-    headers.get(name).map(|value| value.to_str().unwrap_or("\u{fffd}"))
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?;
+    // A header that is not text, or is there twice, is as wrong as one with a wrong text.
+    Some(value.to_str().ok().filter(|_| values.next().is_none()).unwrap_or("\u{fffd}"))
 }
 
 /// The name in a Host header is one that a foreign web page cannot have pointed here.
@@ -97,7 +99,7 @@ mod tests {
     fn code(access: Access, peer: &str, headers: &[(&'static str, &str)]) -> Option<Code> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
-            map.insert(*name, value.parse().expect("a header"));
+            map.append(*name, value.parse().expect("a header"));
         }
         check(access, peer.parse().expect("an address"), &map).err().map(|error| error.code())
     }
@@ -137,6 +139,17 @@ mod tests {
         ] {
             assert_eq!(code(Access::Local, &here, &[host, (name, value)]), expected, "{name}: {value}");
         }
+    }
+
+    #[test]
+    fn a_header_that_is_there_twice_is_refused() {
+        let (host, own) = (("host", "localhost"), ("origin", "http://localhost"));
+        let here = HERE.to_string();
+        let foreign = ("origin", "http://example.org");
+        let code = |headers: &[(&'static str, &str)]| code(Access::Local, &here, headers);
+        assert_eq!(code(&[host, own]), None);
+        assert_eq!(code(&[host, own, foreign]), Some(Code::OriginRefused));
+        assert_eq!(code(&[host, ("host", "example.org")]), Some(Code::HostRefused));
     }
 
     #[test]

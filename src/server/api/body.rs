@@ -1,5 +1,7 @@
 //! Bodies of requests: JSON, bounded. An empty body is an empty object, so that `curl -X POST` alone works.
 
+use std::time::Duration;
+
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, Request};
@@ -12,6 +14,9 @@ use super::error::{ApiError, Code};
 /// Longest body of a request (bytes).
 pub(super) const BODY_BYTES_MAX: usize = 256 * 1024;
 
+/// A body that takes longer is given up: its connection holds one of the places that all requests share.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// The body of a request. Its content type does not matter: pages of other origins are refused before.
 pub(super) struct Body<T>(pub(super) T);
 
@@ -19,7 +24,12 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let bytes = Bytes::from_request(request, state).await.map_err(unreadable)?;
+        let bytes = tokio::time::timeout(BODY_TIMEOUT, Bytes::from_request(request, state))
+            .await
+            .map_err(|_| {
+                ApiError::new(Code::TooSlow, "the body did not come in time; send it with its request")
+            })?
+            .map_err(unreadable)?;
         let json: &[u8] = if bytes.trim_ascii().is_empty() { b"{}" } else { &bytes };
         serde_json::from_slice(json).map(Self).map_err(|error| {
             ApiError::new(Code::InvalidBody, format!("the body is not what this path takes: {error}"))

@@ -22,6 +22,8 @@ pub enum Code {
     NotFound,
     /// The path has no such method.
     MethodNotAllowed,
+    /// The body did not come in time.
+    TooSlow,
     /// The body is too large.
     TooLarge,
     /// The body is no JSON, or not of the form the path takes.
@@ -71,6 +73,7 @@ impl Code {
                 StatusCode::NOT_FOUND
             }
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::InvalidBody => StatusCode::BAD_REQUEST,
             Self::InvalidValue | Self::UnknownFault | Self::FaultRefused | Self::InvalidScenario => {
