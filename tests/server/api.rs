@@ -1,7 +1,5 @@
 //! The command API: what it reads, what it changes, what it refuses, and that it leaves others alone.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
 
@@ -10,7 +8,8 @@ use serde_json::{Value, json};
 use super::clients::{
     Client, PING, PONG, STREAM, UdpClient, WebClient, ack_status, control, move_to, subscribe,
 };
-use super::simulator::{SOON, Simulator, eventually, now, run};
+use super::events::Events;
+use super::simulator::{Simulator, eventually, now, run};
 
 /// A client of the command API.
 pub(crate) struct Api<'a> {
@@ -336,33 +335,6 @@ fn pages_of_other_origins_are_refused_and_their_websockets_are_not() {
     assert!(WebClient::open(simulator.websocket, Some("http://example.org")).is_ok());
     let off = Simulator::start(&["--commands", "off"]);
     assert_eq!(Api::new(&off).refusal("GET", "truth", "", &[]), (403, "off".to_owned()));
-}
-
-/// An open event stream, which is a session.
-pub(crate) struct Events {
-    lines: std::io::Lines<BufReader<TcpStream>>,
-    stream: TcpStream,
-}
-
-impl Events {
-    pub(crate) fn open(simulator: &Simulator) -> Self {
-        let mut stream = TcpStream::connect(simulator.websocket).expect("it listens");
-        stream.set_read_timeout(Some(SOON)).expect("a wait above zero");
-        write!(stream, "GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("it reads");
-        let lines = BufReader::new(stream.try_clone().expect("a socket")).lines();
-        Self { lines, stream }
-    }
-
-    pub(crate) fn next(&mut self) -> Value {
-        let data = self.lines.by_ref().map_while(Result::ok).find_map(|line| {
-            line.strip_prefix("data: ").map(|data| serde_json::from_str(data).expect("JSON"))
-        });
-        data.expect("an event")
-    }
-
-    pub(crate) fn die(self) {
-        self.stream.shutdown(std::net::Shutdown::Both).expect("it was open");
-    }
 }
 
 #[test]

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::api::{Api, Events};
+use super::api::Api;
 use super::clients::{Client, PING, PONG, STREAM, UdpClient, WebClient, subscribe};
+use super::events::Events;
 use super::simulator::{Simulator, eventually, now, run};
 
 /// A file of the library.

@@ -4,6 +4,7 @@
 mod api;
 mod clients;
 mod end_effector;
+mod events;
 mod examples;
 mod hostile;
 mod live;

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::api::{Api, Events};
+use super::api::Api;
 use super::clients::{Client, UdpClient, WebClient, move_to};
+use super::events::Events;
 use super::simulator::{Simulator, eventually, run};
 
 /// An empty folder for one test.
