@@ -93,7 +93,7 @@ def replay(machines, path):
 
 
 def run_scenarios(line, folder):
-    """Runs scenarios; returns their files, each without its first line, which says how long it took."""
+    """Runs scenarios; returns their files, logs without the first line, which says how long it took."""
     files = [str(PROJECT / "scenarios" / f"{scenario}.toml") for scenario in SCENARIOS]
     result = subprocess.run(
         [*line, "run", *files, "--record", folder, "--record-all", "--wall-limit", "600"],
@@ -101,7 +101,8 @@ def run_scenarios(line, folder):
     )
     if result.returncode != 0:
         sys.exit(f"{line[-1]} run: exit code {result.returncode}\n{result.stdout}{result.stderr}")
-    return {path.name: path.read_text().split("\n", 1)[1] for path in sorted(Path(folder).iterdir())}
+    paths = sorted(Path(folder).iterdir())
+    return {path.name: path.read_text().split("\n", 1 if path.suffix == ".log" else 0)[-1] for path in paths}
 
 
 def compare_scenarios(machines, folder):
@@ -110,7 +111,7 @@ def compare_scenarios(machines, folder):
     if here.keys() != there.keys() or not here:
         sys.exit(f"expected the same files, found {list(here)} here and {list(there)} on aarch64")
     for name, text in here.items():
-        for number, (a, b) in enumerate(zip(text.split("\n"), there[name].split("\n")), start=2):
+        for number, (a, b) in enumerate(zip(text.split("\n"), there[name].split("\n")), start=1):
             if a != b:
                 sys.exit(f"{name} differs in line {number}:\n{a}\n{b}")
         if len(text) != len(there[name]):
