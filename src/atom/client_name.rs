@@ -1,4 +1,4 @@
-//! The name of a client in files: `udp-1`, `web-2`. Numbers count the clients of both kinds in order of connection.
+//! The name of a client in files: `udp-1`, `websocket-2`. Numbers count the clients of both kinds in order of connection.
 
 use firmware_core::platform::{ClientId, Transport};
 use serde::de::Error;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serializer};
 pub fn name(client: ClientId) -> String {
     let kind = match client.transport {
         Transport::Udp => "udp",
-        Transport::WebSocket => "web",
+        Transport::WebSocket => "websocket",
     };
     format!("{kind}-{}", client.number)
 }
@@ -18,14 +18,15 @@ pub fn parse(name: &str) -> Option<ClientId> {
     let (kind, number) = name.split_once('-')?;
     let transport = match kind {
         "udp" => Transport::Udp,
-        "web" => Transport::WebSocket,
+        "websocket" => Transport::WebSocket,
         _ => return None,
     };
     Some(ClientId { transport, number: number.parse().ok()? })
 }
 
 fn expect<E: Error>(text: &str) -> Result<ClientId, E> {
-    parse(text).ok_or_else(|| E::custom(format!("expected a client such as udp-1 or web-2, found {text}")))
+    parse(text)
+        .ok_or_else(|| E::custom(format!("expected a client such as udp-1 or websocket-2, found {text}")))
 }
 
 /// For serde.

@@ -211,7 +211,7 @@ impl Atom {
                 self.power_up();
             }
             OtaEvent::Fail => {
-                self.with_network(|network, _, _, mailbox, _| network.ota_failed(mailbox));
+                self.with_network(|network, _, now_us, mailbox, _| network.ota_failed(now_us, mailbox));
             }
         }
     }
@@ -245,7 +245,7 @@ impl Atom {
         self.control = Control::new(self.options.level);
         self.mailbox.take();
         self.replay.reset();
-        self.wireless.restart();
+        self.wireless.restart(self.now_us);
         self.control_due_us = self.now_us;
         self.control_free_us = self.now_us;
     }

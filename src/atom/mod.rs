@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `simulated` | `Atom`: inputs, virtual time, outputs |
 //! | `options` | how it starts |
-//! | [`client_name`] | the name of a client in files |
+//! | [`client_name`] | the name of a client in files and in the command API |
 //! | `inbox` | messages that wait for the next network tick |
 //! | `journal` | what came into it, kept for a trace |
 //! | `replay` | PLAY and PLAY_SIGNAL as a recording has them |

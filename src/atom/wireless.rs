@@ -78,9 +78,12 @@ impl Wireless {
         }
     }
 
-    /// The ATOM restarts: it forgets drops. Profiles and faults stay, they are not the ATOM's.
-    pub(super) fn restart(&mut self) {
-        self.association = Association::default();
+    /// The ATOM restarts: it forgets drops, and joins at once if the access point is there. Profiles and faults
+    /// stay, they are not the ATOM's.
+    pub(super) fn restart(&mut self, now_us: u64) {
+        let dropped = |active: &Active| matches!(active, Active::Wifi { fault: WifiFault::Drop, .. });
+        self.association = Association::start(now_us, !self.active.values().any(dropped));
+        self.refresh_all(now_us);
     }
 
     pub(super) fn connect(&mut self, now_us: u64, client: ClientId) {

@@ -119,8 +119,20 @@ fn report_parse_error(error: &clap::Error) -> u8 {
         let _ = error.print();
         return exit::OK;
     }
-    complain(&one_line(&error.to_string()));
+    complain(&explain(error));
     exit::BAD_INPUT
+}
+
+fn explain(error: &clap::Error) -> String {
+    let text = error.to_string();
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+        && let Some((_, rest)) = text.split_once("Usage: ")
+    {
+        let usage = rest.lines().next().unwrap_or_default();
+        let command = usage.split(" [").next().unwrap_or_default().split(" <").next().unwrap_or_default();
+        return format!("expected {usage}; see {command} --help");
+    }
+    one_line(&text)
 }
 
 /// The parser's message without its usage block, on one line, with where to read more.
@@ -144,7 +156,7 @@ mod tests {
 
     fn parse_error(line: &[&str]) -> String {
         let error = Cli::try_parse_from(line).expect_err("the line is wrong");
-        one_line(&error.to_string())
+        explain(&error)
     }
 
     #[test]
@@ -159,6 +171,25 @@ mod tests {
         assert!(!message.contains('\n'), "{message}");
         assert!(message.contains("99999") && message.contains("--port"), "{message}");
         assert!(message.ends_with("; see atom-sim --help"), "{message}");
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_answered_with_its_range() {
+        for (option, range) in [("--port", "0 to 65535"), ("--seed", "0 to 18446744073709551615")] {
+            for text in ["abc", "-1", "", "99999999999999999999"] {
+                let message = parse_error(&["atom-sim", option, text]);
+                let expected = format!("expected a whole number from {range}, found `{text}`");
+                assert!(message.contains(&expected), "{message}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_command_that_needs_more_says_what() {
+        assert_eq!(
+            parse_error(&["atom-sim", "ctl"]),
+            "expected atom-sim ctl [OPTIONS] <COMMAND>; see atom-sim ctl --help"
+        );
     }
 
     #[test]

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use clap::Args;
 
 use super::exit::CommandError;
+use super::output::{note, say};
+use super::values::whole;
 use crate::scenario::chaos::shrink::shrink;
 use crate::scenario::chaos::story::{STORY_US, story};
 use crate::scenario::chaos::{Violation, play};
@@ -38,7 +40,7 @@ pub(super) struct ChaosArgs {
     #[arg(long, default_value = "1..100", value_name = "FIRST..LAST")]
     seeds: Seeds,
     /// Threads; every core when it is not given.
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_parser = whole::<u16>(1..=1024), allow_negative_numbers = true)]
     jobs: Option<u16>,
     /// Only these events of the story, by number: repeats a shrunk failure. Needs a single seed.
     #[arg(long, value_delimiter = ',', value_name = "N,N,…")]
@@ -67,11 +69,11 @@ pub(super) fn run(args: &ChaosArgs) -> Result<(), CommandError> {
     let failures = play_all(args, seeds);
     let count = seeds.end() - seeds.start() + 1;
     let virtual_s = count as f64 * STORY_US as f64 * 1e-6;
-    println!(
-        "{count} stories, {virtual_s:.0} s virtual, {:.1} s wall, {} failed",
+    say(format_args!(
+        "{count} stories, {virtual_s:.0} s virtual, {:.1} s wall, {} failed\n",
         started.elapsed().as_secs_f64(),
         failures.len()
-    );
+    ))?;
     if failures.is_empty() {
         return Ok(());
     }
@@ -93,7 +95,7 @@ fn play_all(args: &ChaosArgs, seeds: &RangeInclusive<u64>) -> Vec<u64> {
                 return;
             }
             if let Err(violation) = play(&story(seed), args.keep.as_deref()) {
-                println!("{}", report(seed, &violation, args));
+                note(report(seed, &violation, args));
                 if let Ok(mut failures) = failures.lock() {
                     failures.push(seed);
                 }

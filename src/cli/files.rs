@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::exit::CommandError;
+use super::output::note;
 use crate::client::{circle, plan_csv};
 use crate::recording::csv_file::{ReadError, read_file};
 
@@ -34,7 +35,7 @@ pub(super) fn run_plan(args: &PlanArgs) -> Result<(), CommandError> {
     File::create(out)
         .and_then(|file| plan_csv::write(BufWriter::new(file), &plan))
         .map_err(|error| CommandError::machine(format!("--out {}: {error}", out.display())))?;
-    eprintln!("{}: {} samples, {:.1} s", out.display(), plan.samples.len(), plan.duration_s());
+    note(format_args!("{}: {} samples, {:.1} s", out.display(), plan.samples.len(), plan.duration_s()));
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use firmware_core::joints::{ARM_JOINTS, TABLE};
 use serde::Serialize;
 
 use super::exit::CommandError;
+use super::output::say;
 use super::values::{Pose as JointPose, parse_pose};
 use crate::kinematics::{self, Angles, Pose, Tcp};
 
@@ -124,8 +125,7 @@ pub(super) fn run(args: &KinematicsArgs) -> Result<(), CommandError> {
             "expected what to compute: forward, jacobian, singular-values or inverse; see atom-sim kinematics --help",
         )
     })?;
-    print!("{}", answer(question)?);
-    Ok(())
+    say(answer(question)?)
 }
 
 /// What the command prints.

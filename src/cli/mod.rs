@@ -1,4 +1,4 @@
-//! The command line: one file per command.
+//! The command line: one file per group of commands.
 //!
 //! | File | Is |
 //! | --- | --- |
@@ -16,6 +16,7 @@
 //! | `trace` | `atom-sim replay` and `atom-sim trace show` |
 //! | `values` | values of options with a form of their own: poses, speeds |
 //! | `ready` | what a started server tells the program that started it |
+//! | `output` | prints results and notes |
 //! | `exit` | exit codes, and the error that carries one |
 //! | `logging` | the log on standard error |
 
@@ -28,6 +29,7 @@ mod keep;
 mod kinematics;
 mod logging;
 mod motion;
+mod output;
 mod play;
 mod ready;
 mod robot;

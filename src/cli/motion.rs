@@ -9,6 +9,7 @@ use firmware_core::protocol::stream::Stream;
 
 use super::exit::CommandError;
 use super::robot::{Numbers, RobotArgs, bar, fail, parse_joints, report};
+use super::values::whole;
 use crate::recording::row::{angle_deg, load_percent, speed_dps};
 use crate::recording::trace::words;
 
@@ -49,7 +50,7 @@ pub(super) fn run_move(args: &MoveArgs) -> Result<(), CommandError> {
 #[derive(Debug, Args)]
 pub(super) struct WatchArgs {
     /// Pictures per second.
-    #[arg(long, value_name = "HZ", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=100))]
+    #[arg(long, value_name = "HZ", default_value_t = 10, value_parser = whole::<u16>(1..=100), allow_negative_numbers = true)]
     rate: u16,
     /// End after this many pictures.
     #[arg(long, value_name = "N")]

@@ -9,6 +9,7 @@ use firmware_core::protocol::build;
 use firmware_core::shared::PlayParams;
 
 use super::exit::CommandError;
+use super::output::note;
 use super::robot::{Numbers, RobotArgs, bar, fail, parse_joints, report};
 use crate::client::{Collector, Plan, Robot, compensate, plan_csv};
 use crate::recording::run_files::write_recording;
@@ -64,7 +65,7 @@ fn record(path: &Path, collector: &Collector) -> Result<(), CommandError> {
         0 => "without a gap".to_owned(),
         missing => format!("{missing} lost on the way"),
     };
-    eprintln!("{}: {} samples, {gaps}", path.display(), collector.len());
+    note(format_args!("{}: {} samples, {gaps}", path.display(), collector.len()));
     Ok(())
 }
 
@@ -141,7 +142,10 @@ fn compensate_plan(plan: &mut Plan, args: &PlayArgs) -> Result<(), CommandError>
         Compensation::Model => compensate::feed_forward(plan, &compensate::MODEL),
     }
     let ahead_deg = compensate::distances_deg(plan).map(|(_, largest)| largest);
-    eprintln!("goals lead the wanted positions by up to {:.1?}° per joint", &ahead_deg[..plan.joints]);
+    note(format_args!(
+        "goals lead the wanted positions by up to {:.1?}° per joint",
+        &ahead_deg[..plan.joints]
+    ));
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use firmware_core::protocol::reply::Done;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::exit::CommandError;
+use super::output::note;
 use crate::client::{Robot, RobotError, Target};
 use crate::recording::trace::words;
 
@@ -42,13 +43,13 @@ impl RobotArgs {
                 "this moves a robot ({what}), and {who}; clear its space and say --yes"
             )));
         }
-        eprintln!(
+        note(format_args!(
             "{what}: ATOM {}.{}.{}, {}",
             pong.major,
             pong.minor,
             pong.patch,
             words::state_word(pong.state)
-        );
+        ));
         if self.take_over {
             robot.request(&build::control(2)).map_err(|error| fail(&error))?;
         }
@@ -86,7 +87,7 @@ pub(super) fn fail(error: &RobotError) -> CommandError {
 pub(super) fn report(done: &Done) -> Result<(), CommandError> {
     let text = words::done_words(done);
     if done.result == 0 {
-        eprintln!("{text}");
+        note(text);
         Ok(())
     } else {
         Err(CommandError::failed(format!("{text}; HOLD leaves the error")))

@@ -8,6 +8,8 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::exit::CommandError;
+use super::output::say;
+use super::values::whole;
 use crate::scenario::batch::{self, Options, Shard};
 use crate::scenario::load;
 use crate::scenario::outcome::Outcome;
@@ -29,10 +31,10 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
     /// Threads; every core when it is not given.
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_parser = whole::<u16>(1..=1024), allow_negative_numbers = true)]
     jobs: Option<u16>,
     /// Run each this many times.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, default_value_t = 1, value_parser = whole::<u32>(1..=1_000_000), allow_negative_numbers = true)]
     repeat: u32,
     /// Start nothing new after the first failure.
     #[arg(long)]
@@ -41,7 +43,7 @@ pub(super) struct RunArgs {
     #[arg(long)]
     check_determinism: bool,
     /// Longest time of one scenario on the wall (s).
-    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, default_value_t = 60, value_parser = whole::<u64>(1..=86_400), allow_negative_numbers = true)]
     wall_limit: u64,
     /// Write a `JUnit` report.
     #[arg(long, value_name = "FILE")]
@@ -70,8 +72,7 @@ pub(super) struct RunArgs {
 /// wall-clock guard ended a scenario.
 pub(super) fn run(args: &RunArgs) -> Result<(), CommandError> {
     if args.schema {
-        print!("{}", schema::json_schema().map_err(CommandError::failed)?);
-        return Ok(());
+        return say(schema::json_schema().map_err(CommandError::failed)?);
     }
     let scenarios = load::load(&args.paths).map_err(|errors| {
         let list = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
@@ -87,14 +88,14 @@ pub(super) fn run(args: &RunArgs) -> Result<(), CommandError> {
         )));
     }
     if args.check {
-        println!("{} scenarios are right", selected.len());
-        return Ok(());
+        return say(format_args!("{} scenarios are right\n", selected.len()));
     }
     prepare_reports(args)?;
 
     let bar = progress_bar(selected.len());
     let outcomes = batch::run(&selected, &options, &|outcome| {
-        bar.suspend(|| print!("{}\n{}", report::line(outcome), report::details(outcome)));
+        // What standard output does not take, the conclusion complains about.
+        let _ = bar.suspend(|| say(format_args!("{}\n{}", report::line(outcome), report::details(outcome))));
         bar.inc(1);
     });
     bar.finish_and_clear();
@@ -166,13 +167,13 @@ fn conclude(outcomes: &[Outcome], selected: usize) -> Result<(), CommandError> {
     let totals = Totals::of(outcomes);
     let virtual_s = outcomes.iter().map(|outcome| outcome.virtual_us as f64 * 1e-6).sum::<f64>();
     let wall_s = outcomes.iter().map(|outcome| outcome.wall.as_secs_f64()).sum::<f64>();
-    println!(
-        "{} passed, {} failed, {} timed out, {} not run; {virtual_s:.1} s virtual, {wall_s:.2} s of one core",
+    say(format_args!(
+        "{} passed, {} failed, {} timed out, {} not run; {virtual_s:.1} s virtual, {wall_s:.2} s of one core\n",
         totals.passed,
         totals.failed + totals.impossible,
         totals.timed_out,
         selected - outcomes.len()
-    );
+    ))?;
     if totals.impossible > 0 {
         return Err(CommandError::bad_input(format!(
             "{} scenarios cannot be done as their files say",

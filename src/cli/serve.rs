@@ -9,7 +9,9 @@ use super::exit::CommandError;
 use super::keep::KeepArgs;
 use super::logging::{self, LogLevel};
 use super::ready::{self, ReadyFile};
-use super::values::{Pose, parse_angle, parse_level, parse_plant, parse_pose, parse_speed, parse_target};
+use super::values::{
+    Pose, parse_angle, parse_level, parse_plant, parse_pose, parse_speed, parse_target, whole,
+};
 use crate::atom::{ApiLevel, Atom, Options, Recording};
 use crate::hardware::{HardwareError, HardwareOptions, Object, ObjectSize, PlantKind};
 use crate::recording::Keepers;
@@ -28,13 +30,13 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     host: String,
     /// TCP port of the WebSocket (path /ws); 0 takes a free one.
-    #[arg(long, value_name = "PORT", default_value_t = 8281)]
+    #[arg(long, value_name = "PORT", default_value_t = 8281, value_parser = whole::<u16>(0..=65_535), allow_negative_numbers = true)]
     port: u16,
     /// UDP port of the commands; 0 takes a free one.
-    #[arg(long, value_name = "PORT", default_value_t = 5006)]
+    #[arg(long, value_name = "PORT", default_value_t = 5006, value_parser = whole::<u16>(0..=65_535), allow_negative_numbers = true)]
     udp_port: u16,
     /// Moves all ports this ATOM listens on by 10·N, so that several run side by side.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u16>(0..=65_535), allow_negative_numbers = true)]
     instance: u16,
     /// The arm without the gripper: 6 joints.
     #[arg(long)]
@@ -57,16 +59,16 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "LEVEL", value_parser = parse_level, default_value = "5.1")]
     api: ApiLevel,
     /// Clients that can be subscribed to the state stream at once (4 on the robot).
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = whole::<u16>(1..=256), allow_negative_numbers = true)]
     max_subscribers: u16,
     /// WebSocket connections served at once; one more is answered 503.
-    #[arg(long, value_name = "N", default_value_t = server::CONNECTIONS_DEFAULT, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(long, value_name = "N", default_value_t = server::CONNECTIONS_DEFAULT, value_parser = whole::<u16>(1..=4096), allow_negative_numbers = true)]
     max_connections: u16,
     /// Virtual time: a factor of real time, `max` (as fast as it goes) or `paused`.
     #[arg(long, value_name = "SPEED", value_parser = parse_speed, default_value = "1", allow_negative_numbers = true)]
     speed: Speed,
     /// Seed of everything random: the same seed and inputs give the same outputs.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>(0..=u64::MAX), allow_negative_numbers = true)]
     seed: u64,
     /// Who may use the command API under /api: `off`, `local` (this machine) or `anyone`.
     #[arg(long, value_name = "WHO", value_enum, default_value_t = Access::Local, hide_possible_values = true)]

@@ -1,6 +1,7 @@
 //! Values of options with a form of their own: poses, speeds, angles.
 
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 
 use firmware_core::joints::{ARM_JOINTS, JOINTS};
 use firmware_core::protocol::ApiLevel;
@@ -11,11 +12,24 @@ use crate::server::Speed;
 /// Where J7 starts unless the pose says otherwise (°).
 const J7_DEG: f64 = -20.0;
 /// Fastest and slowest speed factor.
-const FACTOR_RANGE: std::ops::RangeInclusive<f64> = 0.001..=10_000.0;
+const FACTOR_RANGE: RangeInclusive<f64> = 0.001..=10_000.0;
 
 /// Joint angles at power-up (°), J1–J7.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Pose(pub(crate) [f64; JOINTS]);
+
+/// A reader of whole numbers in `range`.
+pub(crate) fn whole<N>(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<N, String> + Clone + Send + Sync
+where
+    N: TryFrom<u64>,
+{
+    move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.and_then(|number| N::try_from(number).ok()).ok_or_else(|| {
+            format!("expected a whole number from {} to {}, found `{text}`", range.start(), range.end())
+        })
+    }
+}
 
 /// Reads `ready`, `zero` or six or seven angles in degrees, separated by commas.
 pub(crate) fn parse_pose(text: &str) -> Result<Pose, String> {

@@ -29,6 +29,13 @@ impl Association {
         }
     }
 
+    /// The ATOM starts at `now_us`, and knows of no drops. `in_reach`: the access point is there; if not, it
+    /// tries to join again every 15 s from now on.
+    pub fn start(now_us: u64, in_reach: bool) -> Self {
+        let down = if in_reach { None } else { Some(Down { since_us: now_us, back_us: u64::MAX }) };
+        Self { down, drops: 0 }
+    }
+
     /// The access point of a drop without known end is there again from `now_us` on.
     pub fn return_at(&mut self, now_us: u64) {
         if let Some(down) = &mut self.down {
@@ -83,6 +90,15 @@ mod tests {
         let mut association = Association::default();
         association.drop(0, 31_000_000);
         assert_eq!(association.rejoins_us(), Some(45_000_000));
+    }
+
+    #[test]
+    fn a_start_without_the_access_point_joins_with_the_first_attempt_that_finds_it() {
+        let mut association = Association::start(5_000_000, false);
+        assert!(!association.is_up(1_000_000_000));
+        association.return_at(21_000_000);
+        assert_eq!((association.rejoins_us(), association.drops()), (Some(35_000_000), 0));
+        assert!(Association::start(5_000_000, true).is_up(5_000_000));
     }
 
     #[test]

@@ -76,11 +76,8 @@ fn the_tcp_is_compared_with_a_pose_of_the_past() {
     book.look(truth);
     assert!(check("that.tcp_turned_deg = { near = 10, by = 0.001 }", &book).0);
     let (_, seen) = check("that.tcp_moved_mm = { max = 0 }", &book);
-    let radius_mm = 2.0
-        * f64::from(libm::hypotf(
-            pose(&book.truth.goal_deg, 7).position_mm[0],
-            pose(&book.truth.goal_deg, 7).position_mm[1],
-        ));
+    let position_mm = pose(&book.truth.goal_deg, 7).position_mm;
+    let radius_mm = 2.0 * f64::from(libm::hypotf(position_mm[0], position_mm[1]));
     let chord_mm = radius_mm * libm::sin(5.0_f64.to_radians());
     assert!((seen.parse::<f64>().expect("a number") - chord_mm).abs() < 0.01, "{seen} for {chord_mm}");
     assert!(check("that.tcp_off_line_mm = { direction = [0, 0, 1], min = 1 }", &book).0);

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
-use super::api::replies::{ClientReply, client_name};
+use super::api::replies::ClientReply;
 use super::inputs::MESSAGES_PER_TICK;
-use crate::atom::{Atom, ClientId, Transport};
+use crate::atom::{Atom, ClientId, Transport, client_name};
 
 /// Messages that wait for one WebSocket. A client that does not read loses what comes beyond them; nobody
 /// else notices.
@@ -194,13 +194,13 @@ impl Clients {
     /// Everyone who is connected, for people.
     pub(super) fn list(&self) -> Vec<ClientReply> {
         let websockets = self.websockets.iter().map(|(&client, websocket)| ClientReply {
-            name: client_name(client),
+            name: client_name::name(client),
             waiting: websocket.outbox.max_capacity() - websocket.outbox.capacity(),
             lost: websocket.lost_messages,
             address: None,
         });
         let udp_sources = self.udp_sources.iter().map(|(&client, source)| ClientReply {
-            name: client_name(client),
+            name: client_name::name(client),
             waiting: 0,
             lost: 0,
             address: Some(source.address.to_string()),

@@ -1,9 +1,13 @@
 //! The UDP reader: every datagram becomes an input of its source.
 
+use std::time::Duration;
+
 use tokio::net::UdpSocket;
 
 use super::inputs::{Input, Inputs, Share, SimulationEnded};
 
+/// Pause after a failed receive: an error that lasts must not take a core.
+const RECEIVE_PAUSE: Duration = Duration::from_millis(10);
 /// Longest datagram that is taken (bytes); a longer one is ignored.
 pub const DATAGRAM_BYTES_MAX: usize = 1500;
 
@@ -20,7 +24,7 @@ pub(super) async fn read(socket: UdpSocket, inputs: Inputs) -> SimulationEnded {
             Err(error) => {
                 // Some systems report here that an earlier reply found nobody.
                 tracing::debug!("UDP receive: {error}");
-                tokio::task::yield_now().await;
+                tokio::time::sleep(RECEIVE_PAUSE).await;
                 continue;
             }
         };

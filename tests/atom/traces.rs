@@ -140,11 +140,11 @@ fn a_trace_in_words_names_clients_messages_and_times() {
     for wanted in [
         "udp-1 connects",
         "udp-1 gets the WiFi `hotspot`",
-        "web-2 → ATOM  MOVE_TO (20.00 0.00 -30.00 0.00 0.00 0.00)° as fast as allowed",
-        "web-2 ← ATOM  ACK MOVE_TO: done",
+        "websocket-2 → ATOM  MOVE_TO (20.00 0.00 -30.00 0.00 0.00 0.00)° as fast as allowed",
+        "websocket-2 ← ATOM  ACK MOVE_TO: done",
         "udp-1 → ATOM  STOP",
         "fault 2 starts: Power(CycleBoth)",
-        "ATOM closes the WebSocket of web-2",
+        "ATOM closes the WebSocket of websocket-2",
         "a new ATOM: API 5.1, seed 0",
         "end of the trace",
     ] {

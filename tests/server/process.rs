@@ -33,7 +33,7 @@ fn a_wrong_option_ends_with_2_and_one_line_that_says_what_why_and_what_to_do() {
     refuse(&["--object", "5"], 2, &["--object", "5", "-51.5", "open"]);
     refuse(&["--object", "-30", "--no-gripper"], 2, &["--object", "--no-gripper"]);
     refuse(&["--speed", "0"], 2, &["--speed", "max", "paused"]);
-    refuse(&["--max-subscribers", "0"], 2, &["--max-subscribers", "1..=256"]);
+    refuse(&["--max-subscribers", "0"], 2, &["--max-subscribers", "from 1 to 256", "found `0`"]);
     refuse(&["--status-log", "here"], 2, &["--status-log", "here"]);
     refuse(&["--host", "256.1.1.1"], 2, &["--host", "256.1.1.1", "127.0.0.1"]);
     refuse(&["--instance", "6000"], 2, &["--instance 6000", "65535"]);

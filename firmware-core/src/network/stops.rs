@@ -7,7 +7,7 @@ use super::message::{Message, refusal_of};
 use super::side::Network;
 use crate::platform::{ClientId, NetworkPort};
 use crate::protocol::codes;
-use crate::shared::{Mailbox, Posted, Request, Shared};
+use crate::shared::{Mailbox, Posted, Request, Shared, State};
 
 /// After a bystander's STOP or HOLD, JOG and TRACK are refused for this long (µs).
 const STREAM_BLOCK_US: u64 = 500_000;
@@ -121,9 +121,16 @@ impl Network {
         })
     }
 
-    /// The firmware update failed: bus on, hold.
-    pub fn ota_failed(&mut self, mailbox: &impl Mailbox) {
-        mailbox.with(|shared| self.post(shared, Request::OtaFailed));
+    /// The firmware update failed: bus on, hold. One that has not begun is withdrawn; without one nothing
+    /// happens.
+    pub fn ota_failed(&mut self, now_us: u64, mailbox: &impl Mailbox) {
+        mailbox.with(|shared| {
+            self.observe(shared, now_us);
+            let begins = matches!(shared.request, Some(Request::OtaBegin));
+            if begins || shared.view.latest().state == State::Ota {
+                self.post(shared, Request::OtaFailed);
+            }
+        });
     }
 
     /// A client is gone: its subscription and its control end, and its JOG or TRACK stops at once. Its PLAY or

@@ -159,6 +159,26 @@ fn a_firmware_update_about_to_begin_is_not_replaced() {
     side.network.button(side.now_us, &side.shared, &mut side.port);
     assert_eq!(side.take(), Request::OtaBegin);
     side.finish(State::Ota);
-    side.network.ota_failed(&side.shared);
+    side.network.ota_failed(side.now_us, &side.shared);
     assert_eq!(side.pending(), Some(Request::OtaFailed));
+}
+
+#[test]
+fn an_update_that_fails_before_it_begins_is_withdrawn() {
+    let mut side = Side::new();
+    assert!(side.network.ota_begin(side.now_us, &side.shared));
+    side.network.ota_failed(side.now_us, &side.shared);
+    assert_eq!(side.pending(), Some(Request::OtaFailed));
+}
+
+#[test]
+fn an_update_that_is_not_on_cannot_fail() {
+    let mut side = Side::new();
+    side.silent(UDP, &move_to(6));
+    let pending = side.take();
+    side.finish(State::Moving);
+    side.network.ota_failed(side.now_us, &side.shared);
+    assert_eq!(side.pending(), None, "{pending:?} runs");
+    side.acked(UDP, &[0x03], 0);
+    assert!(side.shared.borrow().stop, "HOLD stops the run");
 }

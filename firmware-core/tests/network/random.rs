@@ -168,11 +168,14 @@ fn do_step(side: &mut Side, step: Step) {
             let begins = side.network.ota_begin(side.now_us, &side.shared);
             assert!(!begins || before.is_none(), "an update replaced {before:?}");
         }
-        // Only while an update is on: the platform's word is the truth there.
-        Step::OtaFailed if side.network.state(side.now_us, &side.shared) == State::Ota => {
-            side.network.ota_failed(&side.shared);
+        Step::OtaFailed => {
+            let on = side.network.state(side.now_us, &side.shared) == State::Ota;
+            side.network.ota_failed(side.now_us, &side.shared);
+            assert!(
+                on || before == Some(Request::OtaBegin) || side.pending() == before,
+                "it replaced {before:?}"
+            );
         }
-        Step::OtaFailed => {}
         Step::Serve(state) => {
             if before.is_some() {
                 side.take();

@@ -155,7 +155,7 @@ impl Side {
             Some(update::Request::Begin) => {
                 update::answer(self.network.ota_begin(now_us(), &MAILBOX));
             }
-            Some(update::Request::Failed) => self.network.ota_failed(&MAILBOX),
+            Some(update::Request::Failed) => self.network.ota_failed(now_us(), &MAILBOX),
             None => {}
         }
     }

@@ -9,7 +9,7 @@ use tokio::sync::broadcast;
 use super::error::{ApiError, Code};
 use super::order::{Command, LiveScenario, Order, Owner, SessionNumber};
 use super::recordings::Recordings;
-use super::replies::{ClockReply, Event, FaultReply, FaultsReply, Reply, TruthReply, client_name};
+use super::replies::{ClockReply, Event, FaultReply, FaultsReply, Reply, TruthReply};
 use super::requests::{
     FaultRequest, ObjectRequest, Parameter, RecordingFormat, RecordingRequest, ResetRequest, SpeedValue,
     invalid,
@@ -19,7 +19,7 @@ use super::sessions::Sessions;
 use super::tempo::Tempo;
 use super::waits::{Until, Wait, Waits};
 use crate::atom::fault::{self, FaultId, Value};
-use crate::atom::{Atom, Options};
+use crate::atom::{Atom, Options, client_name};
 use crate::recording::Keepers;
 use crate::server::Speed;
 use crate::server::clients::Clients;
@@ -111,7 +111,7 @@ impl Desk {
     /// Looks at the waits.
     pub(in crate::server) fn look(&mut self, atom: &Atom) {
         let truth = self.waits.need_truth().then(|| atom.truth());
-        let holder = truth.and_then(|truth| truth.holder).map(client_name);
+        let holder = truth.and_then(|truth| truth.holder).map(client_name::name);
         let clock = clock(&self.tempo, atom);
         self.waits.look(
             atom.now_us(),
@@ -262,7 +262,7 @@ impl Desk {
         let scope = request.scope()?;
         let values: BTreeMap<String, Value> =
             request.parameters.iter().map(|(key, value)| (key.clone(), value.into())).collect();
-        let client = |name: &str| present.clients.ids().find(|id| client_name(*id) == name);
+        let client = |name: &str| present.clients.ids().find(|id| client_name::name(*id) == name);
         let fault = fault::make(&request.name, &values, scope, &client)
             .map_err(|error| ApiError::new(Code::UnknownFault, error.to_string()))?;
         let id = present

@@ -9,17 +9,9 @@ use utoipa::ToSchema;
 
 use super::error::{ApiError, Code};
 use super::requests::{Parameter, RecordingFormat, SpeedValue};
-use crate::atom::{ClientId, StateName, Transport, Truth};
+use crate::atom::{StateName, Truth, client_name};
 use crate::scenario::outcome::{Outcome, Verdict};
 use crate::scenario::report::FailureReport;
-
-/// The name of a client in the API: `websocket-1`, `udp-2`.
-pub fn client_name(client: ClientId) -> String {
-    match client.transport {
-        Transport::WebSocket => format!("websocket-{}", client.number),
-        Transport::Udp => format!("udp-{}", client.number),
-    }
-}
 
 /// What really is, beside the protocol.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -108,7 +100,7 @@ impl TruthReply {
             tcp_mm: pose.position_mm,
             tcp_rotation: pose.rotation,
             led: truth.led.iter().map(|[r, g, b]| format!("#{r:02x}{g:02x}{b:02x}")).collect(),
-            holder: truth.holder.map(client_name),
+            holder: truth.holder.map(client_name::name),
             plan_valid: truth.plan_valid,
             bus: BusReply {
                 requests: truth.bus.requests,
