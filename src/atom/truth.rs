@@ -1,9 +1,9 @@
 //! Ground truth: what really is, beside the protocol. Reading it changes nothing.
 
-use firmware_core::bus::registers::{GOAL_POSITION, GOAL_SPEED, TORQUE_ENABLE};
+use firmware_core::bus::registers::{GOAL_POSITION, GOAL_SPEED, PRESENT, TORQUE_ENABLE};
 use firmware_core::joints::{J6, JOINTS, TABLE};
 use firmware_core::led::Frame;
-use firmware_core::platform::ClientId;
+use firmware_core::platform::{ClientId, ImuSample};
 use firmware_core::shared::State;
 use firmware_core::units::{DEG_PER_STEP, ZERO_STEPS};
 
@@ -21,6 +21,8 @@ pub struct Truth {
     pub n: u8,
     /// True joint angles (°).
     pub angle_deg: [f64; JOINTS],
+    /// Present-position registers as angles (°), what the encoders say; J6 in the turn of its range.
+    pub measured_deg: [f64; JOINTS],
     /// True joint speeds (°/s).
     pub speed_dps: [f64; JOINTS],
     /// Goal registers as angles (°); J6 in the turn of its range.
@@ -66,6 +68,7 @@ impl Atom {
             state,
             n: view.n,
             angle_deg: joints.map(|joint| joint.deg),
+            measured_deg: core::array::from_fn(|joint| register_deg(joint, word(joint, PRESENT))),
             speed_dps: joints.map(|joint| joint.dps),
             goal_deg: core::array::from_fn(|joint| register_deg(joint, word(joint, GOAL_POSITION))),
             goal_speed_sps: core::array::from_fn(|joint| word(joint, GOAL_SPEED) & 0x7FFF),
@@ -79,6 +82,11 @@ impl Atom {
             bus: hardware.bus_counters(),
             write_retries: view.write_retries,
         }
+    }
+
+    /// The IMU's latest sample; `None` while it does not answer.
+    pub fn imu(&self) -> Option<ImuSample> {
+        self.hardware.imu(self.now_us)
     }
 
     /// A register of joint `joint` (index); 0 where there is none.

@@ -1,15 +1,18 @@
 //! `atom-sim plan` and `atom-sim recording`: plans to play, and what recordings say.
 
 use std::fs::File;
-use std::io::{BufWriter, Write, stdout};
-use std::path::PathBuf;
+use std::io::{BufReader, BufWriter, Write, stdout};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
 use super::exit::CommandError;
+use super::kinematics::TcpName;
 use super::output::note;
+use super::trace::mcap_file;
 use crate::client::{circle, plan_csv};
-use crate::recording::csv_file::{ReadError, read_file};
+use crate::recording::csv_file::{ReadError, Reader, read_file};
+use crate::recording::mcap::{self, convert::ConvertError};
 
 /// Plans to play.
 #[derive(Debug, Args)]
@@ -39,7 +42,7 @@ pub(super) fn run_plan(args: &PlanArgs) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// What recordings say.
+/// What recordings say, and what can be made of them.
 #[derive(Debug, Args)]
 pub(super) struct RecordingArgs {
     #[command(subcommand)]
@@ -56,14 +59,47 @@ enum Question {
         #[arg(long, value_name = "S")]
         until: Option<f64>,
     },
+    /// Make an MCAP file of it, for a viewer such as Foxglove.
+    Mcap {
+        /// A recording.
+        file: PathBuf,
+        /// Where to write it; by default beside the recording, with the ending .mcap.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+        /// The tool point; by default the gripper's for seven joints, the flange for six.
+        #[arg(long, value_enum)]
+        tcp: Option<TcpName>,
+    },
 }
 
 /// Answers.
 pub(super) fn run_recording(args: &RecordingArgs) -> Result<(), CommandError> {
-    let Question::FlangeError { file, until } = &args.question;
+    match &args.question {
+        Question::FlangeError { file, until } => flange_error(file, *until),
+        Question::Mcap { file, out, tcp } => to_mcap(file, out.as_deref(), *tcp),
+    }
+}
+
+fn to_mcap(path: &Path, out: Option<&Path>, tcp: Option<TcpName>) -> Result<(), CommandError> {
+    let input =
+        File::open(path).map_err(|source| refuse(&ReadError::Io { path: path.to_owned(), source }))?;
+    let mut reader = Reader::new(BufReader::new(input), path).map_err(|error| refuse(&error))?;
+    let (out, file) = mcap_file(path, out)?;
+    let rows =
+        mcap::convert(&mut reader, tcp.map(TcpName::tcp), BufWriter::new(file)).map_err(
+            |error| match error {
+                ConvertError::Read(error) => refuse(&error),
+                ConvertError::Write(_) => CommandError::machine(format!("{}: {error}", out.display())),
+            },
+        )?;
+    eprintln!("{}: {rows} samples", out.display());
+    Ok(())
+}
+
+fn flange_error(file: &Path, until_s: Option<f64>) -> Result<(), CommandError> {
     let (_, rows) = read_file(file).map_err(|error| refuse(&error))?;
     let last_s = rows.last().map_or(0.0, |row| row.t_s);
-    let error = circle::flange_error(&rows, until.unwrap_or(last_s - 0.5))
+    let error = circle::flange_error(&rows, until_s.unwrap_or(last_s - 0.5))
         .ok_or_else(|| CommandError::bad_input(format!("{}: no rows up to then", file.display())))?;
     // Nobody is left to tell when standard output is closed.
     let _ = writeln!(

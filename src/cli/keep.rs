@@ -1,4 +1,4 @@
-//! Options that keep files of what an ATOM does: trace, recordings.
+//! Options that keep files of what an ATOM does: trace, recordings, MCAP.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::exit::CommandError;
 use crate::atom::Atom;
-use crate::recording::{Keepers, RunFiles, trace};
+use crate::recording::{Keepers, RunFiles, mcap, trace};
 
 /// What to keep.
 #[derive(Debug, Args)]
@@ -19,6 +19,12 @@ pub(crate) struct KeepArgs {
     /// Keep the telemetry of every run as a recording in this folder: run-001.csv, run-002.csv, …
     #[arg(long, value_name = "FOLDER")]
     record: Option<PathBuf>,
+    /// Keep joints, TCP, IMU, state and events in this MCAP file, for a viewer such as Foxglove.
+    #[arg(long, value_name = "FILE")]
+    mcap: Option<PathBuf>,
+    /// Moments per virtual second in the MCAP file.
+    #[arg(long, value_name = "HZ", requires = "mcap", default_value_t = mcap::live::RATE_HZ, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    mcap_rate: u16,
 }
 
 impl KeepArgs {
@@ -37,6 +43,12 @@ impl KeepArgs {
         if let Some(path) = &self.record {
             let files = RunFiles::new(path, u32::MAX).map_err(|error| refuse("--record", path, &error))?;
             keepers.add(Box::new(files), atom).map_err(|error| refuse("--record", path, &error))?;
+        }
+        if let Some(path) = &self.mcap {
+            let file = File::create(path).map_err(|error| refuse("--mcap", path, &error))?;
+            let live = mcap::Live::begin(BufWriter::new(file), self.mcap_rate, atom)
+                .map_err(|error| refuse("--mcap", path, &error))?;
+            keepers.add(Box::new(live), atom).map_err(|error| refuse("--mcap", path, &error))?;
         }
         Ok(keepers)
     }

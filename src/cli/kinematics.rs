@@ -84,7 +84,7 @@ struct Output {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum TcpName {
+pub(super) enum TcpName {
     /// Between the finger pads.
     Gripper,
     /// The flange: no gripper.
@@ -92,7 +92,7 @@ enum TcpName {
 }
 
 impl TcpName {
-    fn tcp(self) -> Tcp {
+    pub(super) fn tcp(self) -> Tcp {
         match self {
             Self::Gripper => Tcp::Gripper,
             Self::Flange => Tcp::Flange,

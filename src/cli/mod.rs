@@ -13,7 +13,7 @@
 //! | `motion` | `atom-sim move` and `atom-sim watch` |
 //! | `files` | `atom-sim plan` and `atom-sim recording` |
 //! | `robot` | what commands to an ATOM share |
-//! | `trace` | `atom-sim replay` and `atom-sim trace show` |
+//! | `trace` | `atom-sim replay` and `atom-sim trace`: show, mcap |
 //! | `values` | values of options with a form of their own: poses, speeds |
 //! | `ready` | what a started server tells the program that started it |
 //! | `output` | prints results and notes |

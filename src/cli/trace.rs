@@ -1,13 +1,16 @@
 //! `atom-sim replay` and `atom-sim trace show`: a session once more, or in words.
 
 use std::fs::File;
-use std::io::{self, BufReader, Write};
+use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
 use super::exit::CommandError;
-use crate::recording::trace::{Difference, Reader, ReplayError, TraceError, Verdict, replay, words};
+use crate::recording::mcap;
+use crate::recording::trace::{
+    Difference, Reader, ReplayError, TraceError, Verdict, replay, replay_kept, words,
+};
 
 /// Options of `atom-sim replay`.
 #[derive(Debug, Args)]
@@ -33,13 +36,30 @@ enum TraceAction {
         #[arg(long)]
         brief: bool,
     },
+    /// Make an MCAP file of it, for a viewer such as Foxglove: replays it, as if `--mcap` had been given.
+    Mcap {
+        /// A trace, as `atom-sim --trace FILE` writes it.
+        file: PathBuf,
+        /// Where to write it; by default beside the trace, with the ending .mcap.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+        /// Moments per second.
+        #[arg(long, value_name = "HZ", default_value_t = mcap::live::RATE_HZ, value_parser = clap::value_parser!(u16).range(1..=1000))]
+        rate: u16,
+    },
 }
 
 /// Replays a trace and says whether the same came out.
 pub(super) fn run_replay(args: &ReplayArgs) -> Result<(), CommandError> {
     let mut reader = open(&args.file)?;
+    let verdict = replay(&mut reader).map_err(|error| refuse_replay(&args.file, &error))?;
+    judge(&args.file, &reader, verdict)
+}
+
+/// Says what a replay showed; a difference is a failure.
+fn judge(path: &Path, reader: &Reader<BufReader<File>>, verdict: Verdict) -> Result<(), CommandError> {
     let level = reader.header().options.level;
-    match replay(&mut reader).map_err(|error| refuse_replay(&args.file, &error))? {
+    match verdict {
         Verdict::Same { inputs, outputs, virtual_us } => {
             let cut = if reader.was_cut_off() { ", up to where the trace was cut off" } else { "" };
             say(&format!(
@@ -54,7 +74,7 @@ pub(super) fn run_replay(args: &ReplayArgs) -> Result<(), CommandError> {
                 |line: Option<_>| line.map_or_else(|| "nothing".to_owned(), |line| words::line(&line, level));
             Err(CommandError::failed(format!(
                 "{}:{line}: the first difference: expected {}, found {}",
-                args.file.display(),
+                path.display(),
                 show(expected).trim(),
                 show(found).trim()
             )))
@@ -64,7 +84,30 @@ pub(super) fn run_replay(args: &ReplayArgs) -> Result<(), CommandError> {
 
 /// Works on a trace.
 pub(super) fn run_trace(args: &TraceArgs) -> Result<(), CommandError> {
-    let TraceAction::Show { file, brief } = &args.action;
+    match &args.action {
+        TraceAction::Show { file, brief } => show(file, *brief),
+        TraceAction::Mcap { file, out, rate } => convert(file, out.as_deref(), *rate),
+    }
+}
+
+fn convert(path: &Path, out: Option<&Path>, rate_hz: u16) -> Result<(), CommandError> {
+    let mut reader = open(path)?;
+    let (out, file) = mcap_file(path, out)?;
+    let verdict = replay_kept(&mut reader, |atom| mcap::Live::begin(BufWriter::new(file), rate_hz, atom))
+        .map_err(|error| refuse_replay(path, &error))?;
+    eprintln!("{}", out.display());
+    judge(path, &reader, verdict)
+}
+
+/// Makes the MCAP file of a file; without a name it stands beside it.
+pub(super) fn mcap_file(of: &Path, out: Option<&Path>) -> Result<(PathBuf, File), CommandError> {
+    let out = out.map_or_else(|| of.with_extension("mcap"), Path::to_owned);
+    let file = File::create(&out)
+        .map_err(|error| CommandError::machine(format!("--out {}: {error}", out.display())))?;
+    Ok((out, file))
+}
+
+fn show(file: &Path, brief: bool) -> Result<(), CommandError> {
     let mut reader = open(file)?;
     let level = reader.header().options.level;
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -72,7 +115,7 @@ pub(super) fn run_trace(args: &TraceArgs) -> Result<(), CommandError> {
     let mut open = print(&words::header(reader.header()));
     while open && let Some(line) = reader.read().map_err(|error| refuse(&error))? {
         let text = words::line(&line, level);
-        if !(*brief && (text.contains("ATOM  STREAM") || text.contains("ATOM  TELEM"))) {
+        if !(brief && (text.contains("ATOM  STREAM") || text.contains("ATOM  TELEM"))) {
             // A reader that has seen enough closes the pipe.
             open = print(&text);
         }
@@ -101,6 +144,7 @@ fn refuse(error: &TraceError) -> CommandError {
 fn refuse_replay(path: &Path, error: &ReplayError) -> CommandError {
     match error {
         ReplayError::Trace(error) => refuse(error),
+        ReplayError::Keep { .. } => CommandError::machine(error),
         ReplayError::Options(_) | ReplayError::Start { .. } | ReplayError::Input { .. } => {
             CommandError::bad_input(format!("{}: {error}", path.display()))
         }

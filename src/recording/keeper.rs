@@ -28,6 +28,11 @@ pub trait Keeper: Debug + Send {
     /// The file's.
     fn output(&mut self, output: &Output) -> io::Result<()>;
 
+    /// When it wants [`Keeper::look`] at the very time (virtual µs); `None`: whenever time happens to move on.
+    fn next_look_us(&self) -> Option<u64> {
+        None
+    }
+
     /// Time has moved on, or an input was taken.
     ///
     /// # Errors
@@ -88,6 +93,11 @@ impl Keepers {
     /// Why a keeper keeps nothing more, if it failed.
     pub fn failure(&self, id: KeeperId) -> Option<&io::Error> {
         self.failures.iter().find(|(of, _)| *of == id).map(|(_, error)| error)
+    }
+
+    /// When one of them must be told of the time (virtual µs).
+    pub fn next_look_us(&self) -> Option<u64> {
+        self.keepers.iter().filter_map(|keeper| keeper.next_look_us()).min()
     }
 
     /// Tells what came in since the last call.

@@ -7,11 +7,13 @@
 //! | [`keeper`] | what keeps files of a running ATOM |
 //! | [`run_files`] | a CSV of every run |
 //! | [`trace`] | every input and output of an ATOM, and their replay |
+//! | [`mcap`] | MCAP files for viewers, live or of a recording |
 //! | [`csv_file`] | the CSV form, written and read as a stream |
 
 pub mod bounded;
 pub mod csv_file;
 pub mod keeper;
+pub mod mcap;
 pub mod row;
 pub mod run_files;
 pub mod trace;

@@ -46,8 +46,8 @@ impl Row {
             position_deg: per_joint(&|j| angle_deg(j, sample.position[j])),
             speed_dps: per_joint(&|j| speed_dps(j, sample.speed[j])),
             load_percent: per_joint(&|j| load_percent(j, sample.load[j])),
-            acc_g: sample.imu.acc.map(|raw| f64::from(raw) / ACC_PER_G),
-            gyro_dps: sample.imu.gyro.map(|raw| f64::from(raw) / GYRO_PER_DPS),
+            acc_g: acc_g(&sample.imu),
+            gyro_dps: gyro_dps(&sample.imu),
         }
     }
 
@@ -97,6 +97,16 @@ pub struct RawRow {
     pub load: [u16; JOINTS],
     /// IMU sample.
     pub imu: ImuSample,
+}
+
+/// Acceleration (g) of a raw IMU sample.
+pub fn acc_g(sample: &ImuSample) -> [f64; 3] {
+    sample.acc.map(|raw| f64::from(raw) / ACC_PER_G)
+}
+
+/// Angular rate (°/s) of a raw IMU sample.
+pub fn gyro_dps(sample: &ImuSample) -> [f64; 3] {
+    sample.gyro.map(|raw| f64::from(raw) / GYRO_PER_DPS)
 }
 
 /// Angle (°) of joint `joint` (index) at raw `steps`.

@@ -212,24 +212,32 @@ impl Simulation {
         self.advance_to(self.pacer.virtual_us(wall, self.atom.now_us()));
     }
 
-    /// When something is due for the ATOM or for somebody who waits (virtual µs).
+    /// When something is due for the ATOM or for somebody who looks (virtual µs).
     fn next_due_us(&self) -> u64 {
         let due_us = self.atom.next_due_us();
-        let look_us = self.desk.next_look_us(self.atom.now_us()).unwrap_or(u64::MAX);
+        let look_us = self.next_look_us().unwrap_or(u64::MAX);
         due_us.min(look_us).min(self.stop_us)
     }
 
-    /// Advances, with a look at the waits whenever one is due. Paused time that went on for a wait alone stops
-    /// where that wait ends.
+    /// When somebody who waits, or a file that is kept, must see the ATOM (virtual µs).
+    fn next_look_us(&self) -> Option<u64> {
+        let wait_us = self.desk.next_look_us(self.atom.now_us());
+        wait_us.into_iter().chain(self.keepers.next_look_us()).min()
+    }
+
+    /// Advances, with a look whenever one is due. Paused time that went on for a wait alone stops where that wait
+    /// ends.
     fn advance_to(&mut self, t_us: u64) {
         let t_us = t_us.min(self.stop_us);
         let driven = self.pacer.speed() == Speed::Paused;
-        while let Some(look_us) =
-            self.desk.next_look_us(self.atom.now_us()).filter(|look_us| *look_us <= t_us)
-        {
+        while let Some(look_us) = self.next_look_us().filter(|look_us| *look_us <= t_us) {
+            let wait_us = self.desk.next_look_us(self.atom.now_us());
             self.atom.advance_to(look_us);
             self.send_outputs();
-            self.desk.look(&self.atom);
+            // A look for a file must not end a wait at another time than without it.
+            if wait_us.is_some_and(|wait_us| wait_us <= look_us) {
+                self.desk.look(&self.atom);
+            }
             if driven && !self.desk.drives() {
                 return;
             }

@@ -5,6 +5,7 @@ mod control_rights;
 mod determinism;
 mod end_effector;
 mod faults;
+mod mcap_files;
 mod motion;
 mod plays;
 mod power_up;

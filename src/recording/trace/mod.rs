@@ -16,5 +16,5 @@ pub mod write;
 
 pub use format::{FORMAT_VERSION, Header, Line};
 pub use read::{Reader, TraceError};
-pub use replay::{Difference, ReplayError, Verdict, replay};
+pub use replay::{Difference, ReplayError, Verdict, replay, replay_kept};
 pub use write::Writer;

@@ -1,12 +1,13 @@
 //! Gives the inputs of a trace to a new ATOM and compares what comes out, byte for byte.
 
 use std::collections::VecDeque;
-use std::io::BufRead;
+use std::io::{self, BufRead};
 
 use super::format::Line;
 use super::read::{Reader, TraceError};
 use crate::atom::{ApplyError, Atom};
 use crate::hardware::HardwareError;
+use crate::recording::keeper::Keeper;
 
 /// What a replay showed.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,11 +65,21 @@ pub enum ReplayError {
         /// Why.
         source: ApplyError,
     },
+    /// What is kept of it cannot be written.
+    #[error("{name}: {source}")]
+    Keep {
+        /// What is kept.
+        name: String,
+        /// Why.
+        source: io::Error,
+    },
 }
 
 /// A replay on its way.
-struct Replay {
+struct Replay<'a> {
     atom: Atom,
+    /// Told all that happens, if somebody wants it.
+    keeper: Option<&'a mut dyn Keeper>,
     /// What came out and was not compared yet.
     found: VecDeque<Line>,
     inputs: u64,
@@ -83,9 +94,33 @@ struct Replay {
 /// # Errors
 /// [`ReplayError`]. A difference is no error but a verdict.
 pub fn replay<R: BufRead>(reader: &mut Reader<R>) -> Result<Verdict, ReplayError> {
+    replay_for(reader, None)
+}
+
+/// Replays a trace and keeps of it what `make` makes of its first ATOM: the same as if it had been kept live,
+/// but for what a trace does not say: how long an ATOM went on after its last output before it was made anew.
+///
+/// # Errors
+/// [`ReplayError`]. A difference is no error but a verdict; what is kept then ends there.
+pub fn replay_kept<R: BufRead, K: Keeper>(
+    reader: &mut Reader<R>,
+    make: impl FnOnce(&Atom) -> io::Result<K>,
+) -> Result<Verdict, ReplayError> {
+    let header = reader.header();
+    let atom = start(&header.options, header.start_us, 1)?;
+    let mut keeper =
+        make(&atom).map_err(|source| ReplayError::Keep { name: "what is kept".to_owned(), source })?;
+    replay_for(reader, Some(&mut keeper))
+}
+
+fn replay_for<R: BufRead>(
+    reader: &mut Reader<R>,
+    keeper: Option<&mut dyn Keeper>,
+) -> Result<Verdict, ReplayError> {
     let header = reader.header().clone();
     let mut replay = Replay {
         atom: start(&header.options, header.start_us, 1)?,
+        keeper,
         found: VecDeque::new(),
         inputs: 0,
         outputs: 0,
@@ -97,9 +132,11 @@ pub fn replay<R: BufRead>(reader: &mut Reader<R>) -> Result<Verdict, ReplayError
         let number = reader.line_number();
         ended = matches!(line, Line::End { .. });
         if let Some(difference) = replay.step(&line, number)? {
+            replay.tell(|keeper, atom| keeper.end(atom))?;
             return Ok(Verdict::Different(Box::new(difference)));
         }
     }
+    replay.tell(|keeper, atom| keeper.end(atom))?;
     // A trace that was cut off may lack outputs of its last moment.
     if let Some(found) = replay.found.pop_front().filter(|_| ended) {
         let line = reader.line_number();
@@ -120,7 +157,7 @@ fn start(options: &crate::atom::Options, start_us: u64, line: usize) -> Result<A
     }
 }
 
-impl Replay {
+impl Replay<'_> {
     /// Takes one line; gives the first difference, if it shows here.
     fn step(&mut self, line: &Line, number: usize) -> Result<Option<Difference>, ReplayError> {
         if let Line::Reset { start_us, options } = line {
@@ -128,13 +165,15 @@ impl Replay {
             self.atom = start(options, *start_us, number)?;
             self.start_us = *start_us;
             self.found.clear();
+            self.tell(|keeper, atom| keeper.reset(atom))?;
+            self.look()?;
             return Ok(None);
         }
-        self.advance_to(line.t_us());
+        self.advance_to(line.t_us())?;
         if let Some(input) = line.input() {
             self.inputs += 1;
             self.atom.apply(&input).map_err(|source| ReplayError::Input { line: number, source })?;
-            self.collect();
+            self.collect()?;
             return Ok(None);
         }
         if matches!(line, Line::End { .. }) {
@@ -151,20 +190,44 @@ impl Replay {
         Ok(Some(Difference { line: number, expected: Some(line.clone()), found }))
     }
 
-    fn advance_to(&mut self, t_us: u64) {
+    /// Advances, with a look whenever the keeper wants one.
+    fn advance_to(&mut self, t_us: u64) -> Result<(), ReplayError> {
+        self.look()?;
+        while let Some(look_us) = self.keeper.as_ref().and_then(|keeper| keeper.next_look_us())
+            && look_us <= t_us
+        {
+            self.atom.advance_to(look_us);
+            self.collect()?;
+            self.look()?;
+        }
         self.atom.advance_to(t_us);
-        self.collect();
+        self.collect()
     }
 
-    fn collect(&mut self) {
+    fn look(&mut self) -> Result<(), ReplayError> {
+        self.tell(|keeper, atom| keeper.look(atom))
+    }
+
+    fn collect(&mut self) -> Result<(), ReplayError> {
         while let Some(entry) = self.atom.poll_journal() {
+            self.tell(|keeper, _| keeper.entry(&entry))?;
             let line = Line::from(entry);
             if matches!(line, Line::Fault { .. }) {
                 self.found.push_back(line);
             }
         }
         while let Some(output) = self.atom.poll_output() {
+            self.tell(|keeper, _| keeper.output(&output))?;
             self.found.push_back(Line::from(&output));
         }
+        Ok(())
+    }
+
+    fn tell(
+        &mut self,
+        what: impl FnOnce(&mut dyn Keeper, &mut Atom) -> io::Result<()>,
+    ) -> Result<(), ReplayError> {
+        let Some(keeper) = &mut self.keeper else { return Ok(()) };
+        what(*keeper, &mut self.atom).map_err(|source| ReplayError::Keep { name: keeper.name(), source })
     }
 }

@@ -31,7 +31,12 @@ pub fn header(header: &Header) -> String {
 
 /// One line in words, with its time.
 pub fn line(line: &Line, level: ApiLevel) -> String {
-    let what = match line {
+    format!("{:>12.6} s  {}", seconds(line.t_us()), event(line, level))
+}
+
+/// What a line says, without its time.
+pub fn event(line: &Line, level: ApiLevel) -> String {
+    match line {
         Line::Connect { client, .. } => format!("{} connects", client_name::name(*client)),
         Line::Close { client, .. } => format!("{} is gone", client_name::name(*client)),
         Line::Received { client, bytes, .. } => {
@@ -54,8 +59,7 @@ pub fn line(line: &Line, level: ApiLevel) -> String {
             format!("a new ATOM: API {}, seed {}", options.level.name(), options.hardware.seed)
         }
         Line::End { .. } => "end of the trace".to_owned(),
-    };
-    format!("{:>12.6} s  {what}", seconds(line.t_us()))
+    }
 }
 
 /// A request in words; of bytes that are none, what is wrong with them.
