@@ -92,7 +92,7 @@ fn to_mcap(path: &Path, out: Option<&Path>, tcp: Option<TcpName>) -> Result<(), 
                 ConvertError::Write(_) => CommandError::machine(format!("{}: {error}", out.display())),
             },
         )?;
-    eprintln!("{}: {rows} samples", out.display());
+    note(format_args!("{}: {rows} samples", out.display()));
     Ok(())
 }
 

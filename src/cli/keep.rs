@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::exit::CommandError;
+use super::values::whole;
 use crate::atom::Atom;
 use crate::recording::{Keepers, RunFiles, mcap, trace};
 
@@ -23,7 +24,7 @@ pub(crate) struct KeepArgs {
     #[arg(long, value_name = "FILE")]
     mcap: Option<PathBuf>,
     /// Moments per virtual second in the MCAP file.
-    #[arg(long, value_name = "HZ", requires = "mcap", default_value_t = mcap::live::RATE_HZ, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, value_name = "HZ", requires = "mcap", default_value_t = mcap::live::RATE_HZ, value_parser = whole::<u16>(1..=1000), allow_negative_numbers = true)]
     mcap_rate: u16,
 }
 

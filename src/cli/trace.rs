@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 
 use super::exit::CommandError;
+use super::output::note;
+use super::values::whole;
 use crate::recording::mcap;
 use crate::recording::trace::{
     Difference, Reader, ReplayError, TraceError, Verdict, replay, replay_kept, words,
@@ -44,7 +46,7 @@ enum TraceAction {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
         /// Moments per second.
-        #[arg(long, value_name = "HZ", default_value_t = mcap::live::RATE_HZ, value_parser = clap::value_parser!(u16).range(1..=1000))]
+        #[arg(long, value_name = "HZ", default_value_t = mcap::live::RATE_HZ, value_parser = whole::<u16>(1..=1000), allow_negative_numbers = true)]
         rate: u16,
     },
 }
@@ -95,7 +97,7 @@ fn convert(path: &Path, out: Option<&Path>, rate_hz: u16) -> Result<(), CommandE
     let (out, file) = mcap_file(path, out)?;
     let verdict = replay_kept(&mut reader, |atom| mcap::Live::begin(BufWriter::new(file), rate_hz, atom))
         .map_err(|error| refuse_replay(path, &error))?;
-    eprintln!("{}", out.display());
+    note(format_args!("{}", out.display()));
     judge(path, &reader, verdict)
 }
 

@@ -97,7 +97,7 @@ impl Keepers {
 
     /// When one of them must be told of the time (virtual µs).
     pub fn next_look_us(&self) -> Option<u64> {
-        self.keepers.iter().filter_map(|keeper| keeper.next_look_us()).min()
+        self.on.iter().filter_map(|(_, keeper)| keeper.next_look_us()).min()
     }
 
     /// Tells what came in since the last call.

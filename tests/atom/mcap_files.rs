@@ -137,7 +137,7 @@ fn a_live_file_has_joints_tcp_imu_state_and_events_at_virtual_time() {
     let mut changes = states.clone();
     changes.dedup();
     assert_eq!(changes, ["holding", "moving", "holding", "booting", "holding", "booting", "holding"]);
-    let holder = of_topic(&all, "/state").iter().any(|state| state["control"] == "web-1");
+    let holder = of_topic(&all, "/state").iter().any(|state| state["control"] == "websocket-1");
     assert!(holder, "{states:?}");
 
     let log = of_topic(&all, "/log");
@@ -145,8 +145,11 @@ fn a_live_file_has_joints_tcp_imu_state_and_events_at_virtual_time() {
         log.iter()
             .any(|line| line["level"] == level && line["message"].as_str().is_some_and(|said| said == text))
     };
-    assert!(says(2, "web-1 → ATOM  MOVE_TO (20.00 0.00 -30.00 0.00 0.00 0.00 -10.00)° as fast as allowed"));
-    assert!(says(3, "web-1 ← ATOM  ACK MOVE_TO: refused: J3 outside its limits"));
+    assert!(says(
+        2,
+        "websocket-1 → ATOM  MOVE_TO (20.00 0.00 -30.00 0.00 0.00 0.00 -10.00)° as fast as allowed"
+    ));
+    assert!(says(3, "websocket-1 ← ATOM  ACK MOVE_TO: refused: J3 outside its limits"));
     assert!(says(3, "fault 1 starts: Power(CycleBoth)"));
     assert!(says(2, "a new ATOM: API 5.1, seed 0"));
     assert!(!log.iter().any(|line| line["message"].as_str().is_some_and(|said| said.contains("STREAM "))));

@@ -216,8 +216,7 @@ fn severity(line: &Line) -> Severity {
             Severity::Debug
         }
         Line::Sent { bytes, .. } => match **bytes {
-            [codes::PONG | codes::STATE_REPLY, ..] => Severity::Debug,
-            [codes::ACK, codes::PLAN_DATA, 0, ..] => Severity::Debug,
+            [codes::PONG | codes::STATE_REPLY, ..] | [codes::ACK, codes::PLAN_DATA, 0, ..] => Severity::Debug,
             [codes::ACK, _, status, ..] if status != 0 => Severity::Warning,
             [codes::DONE, result, ..] if !matches!(result, 0 | 2) => Severity::Warning,
             [..] => Severity::Info,

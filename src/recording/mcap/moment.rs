@@ -253,7 +253,7 @@ mod tests {
         let pose = moment.tcp();
         let expected = kinematics::forward(&[0.0, 0.0, -90.0, 0.0, 0.0, 0.0], Tcp::Gripper).position_mm;
         assert!((pose.pose.position.z - f64::from(expected[2]) / 1e3).abs() < 1e-6);
-        assert_eq!(moment.measured().joints[2].position, -1.570_796);
+        assert!((moment.measured().joints[2].position + std::f64::consts::FRAC_PI_2).abs() < 1e-6);
         assert_eq!(moment.measured().joints[6].name, "J7");
         assert_eq!(moment.joints().joints[6].measured_deg, -20.0);
         assert_eq!((pose.timestamp.sec, pose.timestamp.nsec), (1, 500_000_000));
