@@ -6,6 +6,7 @@
 //! | `serve` | `atom-sim serve`, the default command |
 //! | `chaos` | `atom-sim chaos`: random stories against invariants |
 //! | `run` | `atom-sim run`: scenarios |
+//! | `opening` | what `atom-sim serve` plays at its start |
 //! | `ctl` | `atom-sim ctl`: commands to a running simulator |
 //! | `kinematics` | `atom-sim kinematics`: TCP poses and joint angles for them |
 //! | `keep` | options that keep files of what the ATOM does |
@@ -29,6 +30,7 @@ mod keep;
 mod kinematics;
 mod logging;
 mod motion;
+mod opening;
 mod output;
 mod play;
 mod ready;

@@ -8,6 +8,7 @@ use clap::Args;
 use super::exit::CommandError;
 use super::keep::KeepArgs;
 use super::logging::{self, LogLevel};
+use super::opening::Opening;
 use super::ready::{self, ReadyFile};
 use super::values::{
     Pose, parse_angle, parse_level, parse_plant, parse_pose, parse_speed, parse_target, whole,
@@ -94,6 +95,10 @@ pub(crate) struct ServeArgs {
     /// not keep it.
     #[arg(long, value_name = "FILE", conflicts_with = "trace")]
     recording: Option<PathBuf>,
+    /// Move the arm at the start as the goals of this plan or recording say, open loop: it stands in the first of
+    /// them, and nothing stops it for its error.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pose", "boot", "recording"])]
+    play: Option<PathBuf>,
 }
 
 /// Serves until SIGINT or SIGTERM.
@@ -113,10 +118,18 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), CommandError> {
         commands_folder: args.commands_folder.as_deref().map(make_folder).transpose()?,
         connections_max: usize::from(args.max_connections),
     };
-    let mut atom =
-        Atom::new(&Options { recording, ..atom_options(args) }).map_err(|error| refuse_arm(&error))?;
+    let mut atom_options = Options { recording, ..atom_options(args) };
+    let read = |path: &PathBuf| Opening::read(path, atom_options.plan_bytes_max);
+    let opening = args.play.as_ref().map(read).transpose()?;
+    if let Some(opening) = &opening {
+        atom_options.hardware.pose_deg = opening.start_deg(atom_options.hardware.pose_deg);
+    }
+    let mut atom = Atom::new(&atom_options).map_err(|error| refuse_arm(&error))?;
     logging::start(args.log);
     let keepers = args.keep.open(&mut atom)?;
+    if let Some(opening) = &opening {
+        opening.begin(&mut atom)?;
+    }
     let ready_file = args.ready_file.as_deref().map(ReadyFile::prepare).transpose()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -56,6 +56,12 @@ impl Plan {
         top_dps
     }
 
+    /// The messages of an upload in order, for a link that loses nothing; [`Upload`](super::Upload) is for others.
+    pub fn upload_messages(&self) -> impl Iterator<Item = Vec<u8>> {
+        let Messages { begin, data, end } = self.messages();
+        [begin].into_iter().chain(data.into_iter().map(|(_, bytes)| bytes)).chain([end])
+    }
+
     /// The samples as the ATOM keeps them: cmd of every joint, then ref, in steps.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.samples.len() * 4 * self.joints);
