@@ -94,13 +94,13 @@ test-aarch64: aarch64-tools
 	CARGO_PROFILE_DEV_DEBUG=0 $(AARCH64_BUILD)
 	$(PYTHON) tools/compare_aarch64.py target/debug/atom-sim qemu-aarch64 target/static/$(AARCH64)/debug/atom-sim
 
+# The last line counts instructions: it needs valgrind.
 bench: bench-serving
 	$(CARGO) bench --workspace --locked
+	firmware-core/benches/instructions.sh
 
 bench-serving: build
 	$(PYTHON) tools/serving_figures.py target/release/atom-sim
-	$(CARGO) bench --locked -p firmware-core --bench twist
-	firmware-core/benches/instructions.sh
 
 clean:
 	$(CARGO) clean

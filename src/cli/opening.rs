@@ -98,11 +98,9 @@ mod tests {
     /// J1 from 5° to 25° in 2 s at 100 Hz.
     fn turn(joints: usize, plan_bytes_max: usize) -> Opening {
         let names: Vec<String> = (1..=joints).map(|joint| format!("q_plan_{joint}")).collect();
-        let mut text = format!("t,{}\n", names.join(","));
-        for i in 0..=200 {
-            let rest = ",0".repeat(joints - 1);
-            text += &format!("{},{}{rest}\n", f64::from(i) * 0.01, 5.0 + f64::from(i) * 0.1);
-        }
+        let rest = ",0".repeat(joints - 1);
+        let rows = (0..=200).map(|i| format!("{},{}{rest}\n", f64::from(i) * 0.01, 5.0 + f64::from(i) * 0.1));
+        let text = format!("t,{}\n{}", names.join(","), rows.collect::<String>());
         let path = std::env::temp_dir()
             .join(format!("opening-{}-{joints}-{plan_bytes_max}.csv", std::process::id()));
         std::fs::write(&path, text).expect("a file");

@@ -11,7 +11,8 @@ use firmware_core::shared::PlayParams;
 use super::exit::CommandError;
 use super::output::note;
 use super::robot::{Numbers, RobotArgs, bar, fail, parse_joints, report};
-use crate::client::{Collector, Plan, Robot, compensate, plan_csv};
+use crate::client::{Plan, Robot, compensate, plan_csv};
+use crate::recording::Collector;
 use crate::recording::run_files::write_recording;
 
 /// Parameters of PLAY and PLAY_SIGNAL.

@@ -4,7 +4,6 @@
 //! | --- | --- |
 //! | [`plan`] | a plan and its bytes |
 //! | [`upload`] | its upload with retries, without socket or clock |
-//! | [`telemetry`] | collects the telemetry of a run |
 //! | [`plan_csv`] | plans as CSV |
 //! | [`compensate`] | goals that make up for the servos' lag |
 //! | [`circle`] | the circle that the lab measures its arm with |
@@ -17,11 +16,9 @@ pub mod link;
 pub mod plan;
 pub mod plan_csv;
 pub mod robot;
-pub mod telemetry;
 pub mod upload;
 
 pub use link::{Link, Target};
 pub use plan::{Plan, Sample};
 pub use robot::{Robot, RobotError};
-pub use telemetry::Collector;
 pub use upload::{Upload, UploadError};

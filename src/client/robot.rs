@@ -8,8 +8,8 @@ use firmware_core::protocol::{Reply, build, codes};
 
 use super::link::{Incoming, Link, Target};
 use super::plan::Plan;
-use super::telemetry::Collector;
 use super::upload::{Upload, UploadError};
+use crate::recording::Collector;
 use crate::recording::trace::words;
 
 /// How long an answer may take (µs).

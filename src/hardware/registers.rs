@@ -5,7 +5,7 @@ use firmware_core::joints::J7;
 
 use super::register_table::{Access, EEPROM_END, REGISTERS, TABLE};
 
-/// Firmware version, model number: registers 3 and 4.
+/// Model number: registers 3 and 4.
 const MODEL: usize = address::MODEL as usize;
 const ID: usize = 5;
 const RETURN_DELAY: usize = 7;

@@ -3,6 +3,7 @@
 //! | File | Is |
 //! | --- | --- |
 //! | [`bounded`] | a writer that stops at a size |
+//! | [`collector`] | the telemetry of a run: any order, doubles, gaps |
 //! | [`row`] | one sample of a run in units, from and to raw servo values |
 //! | [`keeper`] | what keeps files of a running ATOM |
 //! | [`run_files`] | a CSV of every run |
@@ -11,6 +12,7 @@
 //! | [`csv_file`] | the CSV form, written and read as a stream |
 
 pub mod bounded;
+pub mod collector;
 pub mod csv_file;
 pub mod keeper;
 pub mod mcap;
@@ -18,6 +20,7 @@ pub mod row;
 pub mod run_files;
 pub mod trace;
 
+pub use collector::Collector;
 pub use csv_file::{ReadError, Reader, Writer};
 pub use keeper::{Keeper, KeeperId, Keepers};
 pub use row::Row;

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use firmware_core::platform::ClientId;
 use firmware_core::protocol::{Reply, codes};
 
+use super::Collector;
 use super::csv_file::Writer;
 use super::keeper::Keeper;
 use super::row::Row;
 use crate::atom::{Atom, JournalEntry, Output};
-use crate::client::Collector;
 
 /// Writes `run-001.csv`, `run-002.csv`, … as runs end.
 #[derive(Debug)]

@@ -1,5 +1,5 @@
-//! The queue of inputs to the simulation thread: each stamped with its time of arrival, each client with a
-//! share of its own, so that a flood of one holds up nobody else.
+//! The queue of inputs to the simulation thread: each stamped with its time of arrival, each WebSocket with
+//! a share of its own, all UDP sources with one. The simulation then bounds each source.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 //! Two threads. The *simulation thread* owns the `Atom` and the pacer: it sleeps until the next thing is due
 //! or a client's message comes, so that timers are as exact as the host's and an idle simulator costs next to
 //! nothing. The *socket thread* runs everything asynchronous: HTTP, WebSockets, the UDP reader. Inputs go one
-//! way through one queue, stamped with their time of arrival, each client with a bounded share; messages go back through a bounded
-//! queue per WebSocket, and straight to the UDP socket.
+//! way through one queue, stamped with their time of arrival, bounded for each WebSocket and for all UDP sources
+//! together; messages go back through a bounded queue per WebSocket, and straight to the UDP socket.
 //!
 //! | File | Is |
 //! | --- | --- |

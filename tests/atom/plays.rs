@@ -4,9 +4,10 @@
 use crate::support::{Bench, ack, done_of, replies_to};
 use atom_sim::atom::fault::{Fault, FaultKind, PowerFault, Scope, WifiFault};
 use atom_sim::atom::{ClientId, Options};
-use atom_sim::client::{Collector, Plan, Sample, Upload};
+use atom_sim::client::{Plan, Sample, Upload};
 use atom_sim::hardware::HardwareOptions;
 use atom_sim::link::Direction;
+use atom_sim::recording::Collector;
 use atom_sim::recording::{Reader, Row, Writer};
 use firmware_core::motion::signal::{Kind, Params};
 use firmware_core::protocol::plan::SIGNAL_BYTES;

@@ -83,7 +83,7 @@ impl Arm {
         self.state.goal[joint] = wire(goal_steps);
     }
 
-    /// Reads position, speed and load of the joints in use. True if J1–J6 all answered.
+    /// Reads position, speed and load of the joints in use. Returns which answered.
     pub(super) fn read<P: ControlPort>(&mut self, bus: &mut Bus<'_, P>) -> Answered {
         let readings = bus.sync_read::<6>(self.joints_in_use(), registers::PRESENT);
         let mut answered = Answered(0);

@@ -151,7 +151,7 @@ impl Core {
         Some(request)
     }
 
-    /// Reads the joints and answers the STATE requests that wait for it.
+    /// Reads the joints, and notes when.
     pub(super) fn read<P: ControlPort, M: Mailbox>(
         &mut self,
         context: &mut Context<'_, P, M>,

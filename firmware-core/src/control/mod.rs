@@ -10,7 +10,7 @@
 //! | `boot` | power-up |
 //! | `idle` | between runs: requests, reads, probes |
 //! | `timed_run` | PLAY, PLAY_SIGNAL and MOVE_TO |
-//! | `start` | the checks that let a timed run begin |
+//! | `start` | the checks that let a run begin |
 //! | `stream_run` | JOG and TRACK |
 //! | `pacing` | periods, late cycles and the counters of DONE |
 

@@ -6,10 +6,7 @@ use core::fmt;
 use crate::joints::{ARM_JOINTS, Joint, JointTable};
 use crate::math::{exp, ln, sin};
 use crate::motion::min_jerk;
-use crate::protocol::layout::{Fields, Reader, Writer};
 
-/// Bytes of the parameters on the wire.
-pub const PARAMS_BYTES: usize = 38;
 /// Signals stay this far inside the joint limits (°).
 const MARGIN_DEG: f32 = 10.0;
 /// Furthest way from the start pose to the base pose (°).
@@ -124,39 +121,6 @@ impl fmt::Display for Refusal {
 impl core::error::Error for Refusal {}
 
 impl Params {
-    /// Reads the 38 bytes of the wire.
-    pub fn from_bytes(bytes: &[u8; PARAMS_BYTES]) -> Self {
-        let mut params = Self::default();
-        params.fields(&mut Reader::new(bytes));
-        params
-    }
-
-    /// The 38 bytes of the wire.
-    pub fn to_bytes(mut self) -> heapless::Vec<u8, PARAMS_BYTES> {
-        let mut writer = Writer::default();
-        self.fields(&mut writer);
-        writer.into_bytes()
-    }
-
-    pub(crate) fn fields(&mut self, fields: &mut impl Fields) {
-        fields.u8(&mut self.joint);
-        fields.u8(&mut self.kind);
-        let floats = [
-            &mut self.amp_deg,
-            &mut self.f0_hz,
-            &mut self.f1_hz,
-            &mut self.duration_s,
-            &mut self.vmax_dps,
-            &mut self.amax_dps2,
-        ];
-        for value in floats {
-            let mut bits = value.to_bits();
-            fields.u32(&mut bits);
-            *value = f32::from_bits(bits);
-        }
-        fields.i16s(&mut self.base_cdeg);
-    }
-
     fn kind(&self) -> Option<Kind> {
         match self.kind {
             1 => Some(Kind::Chirp),

@@ -79,13 +79,3 @@ pub const NO_GRIPPER: i8 = -7;
 pub const fn outside_limits(joint: usize) -> i8 {
     -11 - joint as i8
 }
-
-/// PLAY_SIGNAL: check `check` (1–8) of the parameters failed: −10 − check.
-pub const fn bad_signal(check: u8) -> i8 {
-    -10 - check as i8
-}
-
-/// PLAY_SIGNAL: check `check` (9–10) of the start pose failed: −20 − check.
-pub const fn bad_signal_start(check: u8) -> i8 {
-    -20 - check as i8
-}

@@ -1,15 +1,13 @@
 //! Requests about plans and test signals: PLAN_BEGIN, PLAN_DATA, PLAN_END, PLAY, PLAY_SIGNAL.
 
 use super::codes;
-use super::layout::{Fields, Layout, WrongLength};
+use super::layout::{Fields, Layout, Reader, Writer, WrongLength};
 use crate::joints::ARM_JOINTS;
 use crate::motion::signal;
 use crate::shared::PlayParams;
 
-/// Bytes of PLAN_DATA before its samples.
-pub const PLAN_DATA_HEAD_BYTES: usize = 7;
 /// Bytes of the parameters of a test signal.
-pub const SIGNAL_BYTES: usize = signal::PARAMS_BYTES;
+pub const SIGNAL_BYTES: usize = 38;
 /// Bytes of PLAY_SIGNAL.
 pub const PLAY_SIGNAL_BYTES: usize = 9 + SIGNAL_BYTES;
 
@@ -123,6 +121,41 @@ impl Layout for Play {
 impl Play {
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Self { params: NO_PARAMS }.decode_prefix(bytes).ok().map(|(message, _)| message)
+    }
+}
+
+impl signal::Params {
+    /// Reads the 38 bytes of the wire.
+    pub fn from_bytes(bytes: &[u8; SIGNAL_BYTES]) -> Self {
+        let mut params = Self::default();
+        params.fields(&mut Reader::new(bytes));
+        params
+    }
+
+    /// The 38 bytes of the wire.
+    pub fn to_bytes(mut self) -> heapless::Vec<u8, SIGNAL_BYTES> {
+        let mut writer = Writer::default();
+        self.fields(&mut writer);
+        writer.into_bytes()
+    }
+
+    fn fields(&mut self, fields: &mut impl Fields) {
+        fields.u8(&mut self.joint);
+        fields.u8(&mut self.kind);
+        let floats = [
+            &mut self.amp_deg,
+            &mut self.f0_hz,
+            &mut self.f1_hz,
+            &mut self.duration_s,
+            &mut self.vmax_dps,
+            &mut self.amax_dps2,
+        ];
+        for value in floats {
+            let mut bits = value.to_bits();
+            fields.u32(&mut bits);
+            *value = f32::from_bits(bits);
+        }
+        fields.i16s(&mut self.base_cdeg);
     }
 }
 

@@ -2,7 +2,8 @@
 //! panic for any.
 
 use firmware_core::joints::{ARM_JOINTS, TABLE};
-use firmware_core::motion::signal::{PARAMS_BYTES, Params, Refusal, Signal};
+use firmware_core::motion::signal::{Params, Refusal, Signal};
+use firmware_core::protocol::plan::SIGNAL_BYTES;
 use proptest::num::f32::ANY;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -207,7 +208,7 @@ proptest! {
         let [amp_deg, f0_hz, f1_hz, duration_s, vmax_dps, amax_dps2] = numbers;
         let params =
             Params { joint, kind, amp_deg, f0_hz, f1_hz, duration_s, vmax_dps, amax_dps2, base_cdeg };
-        let bytes: [u8; PARAMS_BYTES] = params.to_bytes().as_slice().try_into().expect("38 bytes");
+        let bytes: [u8; SIGNAL_BYTES] = params.to_bytes().as_slice().try_into().expect("38 bytes");
         prop_assert_eq!(Params::from_bytes(&bytes).to_bytes(), params.to_bytes());
         let _any_start = params.validate_start(&start, &TABLE);
         let valid = Params { joint: 1 + joint % 6, kind: 1 + kind % 2, amax_dps2: 400.0, ..chirp() };

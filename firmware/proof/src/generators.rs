@@ -6,7 +6,8 @@ use firmware_core::math;
 use firmware_core::motion::joint::{JointMotion, jog_step, track_step};
 use firmware_core::motion::min_jerk;
 use firmware_core::motion::plan::{Plan, crc32c};
-use firmware_core::motion::signal::{PARAMS_BYTES, Params, Signal};
+use firmware_core::protocol::plan::SIGNAL_BYTES;
+use firmware_core::motion::signal::{Params, Signal};
 use firmware_core::motion::twist::{
     Twist, TwistCommand, TwistController, TwistReport, smallest_singular_value,
 };
@@ -156,7 +157,7 @@ fn track(probe: &mut impl Probe) {
 
 fn signals(probe: &mut impl Probe) {
     let params =
-        |bytes: &[u8]| bytes.try_into().ok().map(|bytes: &[u8; PARAMS_BYTES]| Params::from_bytes(bytes));
+        |bytes: &[u8]| bytes.try_into().ok().map(|bytes: &[u8; SIGNAL_BYTES]| Params::from_bytes(bytes));
     let mut signals = heapless::Vec::<Signal, 16>::new();
     for (bytes, start_deg) in vectors::SIGNAL_PARAMS.iter().zip(vectors::SIGNAL_STARTS.rows()) {
         let Some(params) = params(bytes) else { continue };
