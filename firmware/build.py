@@ -4,7 +4,7 @@
 1. The ESP32-C3 firmware, public and lab, linked and made into images that esptool finds valid.
 2. The type check of the same source for the ESP32: Debian's rustc has no asm! for Xtensa, so a copy of the standard
    library whose asm! makes no code stands in. It proves types and APIs, not code.
-3. Sizes of flash, static RAM and control stack, held under the ceilings of size_ceilings.csv.
+3. Sizes of flash and static RAM, held under the ceilings of size_ceilings.csv.
 
 Exit code: 0 built, 1 a ceiling is passed, 2 a tool is missing or a build failed.
 """
