@@ -65,19 +65,9 @@ impl Hardware {
         self.plant.link(joint, t_us).deg
     }
 
-    /// True speed of the link after `joint` (index) at `t_us` (°/s).
-    pub fn dps(&self, joint: usize, t_us: u64) -> f64 {
-        self.plant.link(joint, t_us).dps
-    }
-
     /// True link angles at `t_us` (°).
     pub fn pose_deg(&self, t_us: u64) -> [f64; JOINTS] {
         core::array::from_fn(|joint| self.plant.link(joint, t_us).deg)
-    }
-
-    /// The frames of J1–J6 after their rotation, in base axes; the last is the flange.
-    pub fn link_poses(&self, t_us: u64) -> [Pose; ARM_JOINTS] {
-        chain::poses(&self.arm_deg(t_us), false).0
     }
 
     /// The tool point: between the finger pads, or the flange without the gripper.
@@ -108,16 +98,6 @@ impl Hardware {
     /// Distance of the finger pads at `t_us` (mm).
     pub fn finger_width_mm(&self, t_us: u64) -> f64 {
         gripper::width_mm(self.plant.link(J7, t_us).deg)
-    }
-
-    /// The gripper is plugged in.
-    pub fn gripper_plugged(&self) -> bool {
-        self.plugged
-    }
-
-    /// The servos have power.
-    pub fn servos_powered(&self) -> bool {
-        self.powered
     }
 
     /// What happened on the bus since the start.

@@ -105,11 +105,6 @@ impl Lane {
         }
     }
 
-    /// What the lane does.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
     /// Opens or shuts the lane.
     pub fn set_gate(&mut self, gate: Gate) {
         self.gate = gate;

@@ -97,15 +97,6 @@ impl Links {
         Some((key.0, key.1, parcel))
     }
 
-    /// Bytes that wait for a client, both directions.
-    pub fn queued_bytes(&self, client: ClientId) -> usize {
-        Direction::ALL
-            .iter()
-            .filter_map(|&direction| self.lanes.get(&(client, direction)))
-            .map(Lane::queued_bytes)
-            .sum()
-    }
-
     /// Messages lost or refused so far on all links.
     pub fn lost(&self) -> u64 {
         self.lost_before + self.lanes.values().map(Lane::lost).sum::<u64>()

@@ -6,7 +6,7 @@ use crate::bus::Bus;
 use crate::platform::{ClientId, ControlPort};
 use crate::protocol::layout::Layout;
 use crate::protocol::stream::Joints;
-use crate::protocol::{ApiLevel, codes, reply};
+use crate::protocol::{ApiLevel, reply};
 use crate::shared::{Mailbox, OUTBOX_CAPACITY, Posted, REPLY_BYTES, State};
 use heapless::Vec;
 
@@ -57,18 +57,8 @@ impl<P: ControlPort, M: Mailbox> Context<'_, P, M> {
     }
 
     /// REG_READ reply: the values, or no reply from the servo.
-    pub(super) fn register_values(&mut self, to: ClientId, id: u8, address: u8, values: Result<&[u8], u8>) {
-        let message = match values {
-            Ok(data) => {
-                // Capacity: the request asked for at most as many.
-                let data = Vec::from_slice(data).unwrap_or_default();
-                reply::RegisterValues { id, address, length: data.len() as u8, status: codes::OK, data }
-            }
-            Err(length) => {
-                reply::RegisterValues { id, address, length, status: codes::NO_REPLY, data: Vec::new() }
-            }
-        };
-        self.post(to, message.encode(), false);
+    pub(super) fn register_values(&mut self, to: ClientId, values: &reply::RegisterValues) {
+        self.post(to, values.encode(), false);
     }
 
     /// REG_WRITE reply.

@@ -6,6 +6,7 @@ use super::controller::{Core, Phase, Step};
 use super::start;
 use crate::platform::{ClientId, ControlPort};
 use crate::protocol::codes;
+use crate::protocol::reply::RegisterValues;
 use crate::shared::{Mailbox, REGISTER_BYTES, Request, State};
 
 /// J7 is looked for this often while it is not there (µs).
@@ -148,10 +149,11 @@ fn read_registers<P: ControlPort, M: Mailbox>(
 ) {
     let mut buffer = [0; REGISTER_BYTES];
     let values = &mut buffer[..usize::from(length).min(REGISTER_BYTES)];
-    match context.bus.read(id, address, values) {
-        Ok(_) => context.register_values(client, id, address, Ok(values)),
-        Err(_) => context.register_values(client, id, address, Err(length)),
-    }
+    let reply = match context.bus.read(id, address, values) {
+        Ok(_) => RegisterValues::read(id, address, values),
+        Err(_) => RegisterValues::no_reply(id, address, length),
+    };
+    context.register_values(client, &reply);
 }
 
 /// Writes, then reads back.

@@ -4,8 +4,6 @@ use super::codes;
 use super::layout::{Fields, Layout};
 use crate::joints::{ARM_JOINTS, JOINTS};
 
-/// Bytes of an end-effector JOG.
-pub const JOG_TWIST_BYTES: usize = 18;
 /// GRIPPER: torque off.
 pub const TORQUE_OFF: u16 = 0xFFFF;
 /// GRIPPER: fully open (0.1 %).
