@@ -3,6 +3,7 @@
 
 mod api;
 mod clients;
+mod commands;
 mod end_effector;
 mod events;
 mod examples;

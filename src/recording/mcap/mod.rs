@@ -6,7 +6,7 @@
 //! | [`moment`] | the arm at one moment, of a running ATOM or of a recording, in those messages |
 //! | [`file`](mod@file) | topics, times and chunks |
 //! | [`live`] | keeps the file of a running ATOM |
-//! | [`convert`] | a recording → a file |
+//! | [`convert`](mod@convert) | a recording → a file |
 
 pub mod convert;
 pub mod file;
