@@ -5,7 +5,7 @@ use firmware_core::joints::{J6, JOINTS, TABLE};
 use firmware_core::led::Frame;
 use firmware_core::platform::{ClientId, ImuSample};
 use firmware_core::shared::State;
-use firmware_core::units::{DEG_PER_STEP, ZERO_STEPS};
+use firmware_core::units::{DEG_PER_STEP, ZERO_STEPS, from_sign_magnitude};
 
 use super::simulated::Atom;
 use crate::hardware::BusCounters;
@@ -100,9 +100,8 @@ impl Atom {
 
 /// Angle (°) of a position register, which counts sign-magnitude steps.
 fn register_deg(joint: usize, raw: u16) -> f64 {
-    let magnitude = i32::from(raw & 0x7FFF);
-    let steps = if raw & 0x8000 == 0 { magnitude } else { -magnitude };
-    let mut deg = f64::from(TABLE[joint].sign * (steps - ZERO_STEPS)) * f64::from(DEG_PER_STEP);
+    let mut deg =
+        f64::from(TABLE[joint].sign * (from_sign_magnitude(raw) - ZERO_STEPS)) * f64::from(DEG_PER_STEP);
     if joint == J6 {
         // The servo may count whole turns off; the middle of the gap is at the upper limit.
         let top_deg = f64::from(TABLE[J6].max_deg);

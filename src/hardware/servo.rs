@@ -1,16 +1,15 @@
 //! One servo: its registers, what it makes of what is written, and what it reports of the joint it drives.
 
 use firmware_core::joints::{J6, TABLE as JOINTS_TABLE};
+use firmware_core::units::{self, STEPS_PER_TURN, from_sign_magnitude};
 
 use super::drive::{Drive, Motion, World};
 use super::registers::{Present, Registers, Touched};
 
 /// Degrees of one servo step.
-pub(crate) const STEP_DEG: f64 = 360.0 / 4096.0;
-/// Steps of one turn.
-const TURN_STEPS: i32 = 4096;
+pub(crate) const STEP_DEG: f64 = 360.0 / STEPS_PER_TURN as f64;
 /// Step of the joint angle 0°.
-const ZERO_STEPS: f64 = 2048.0;
+const ZERO_STEPS: f64 = units::ZERO_STEPS as f64;
 /// Present speed has this grain (steps/s).
 const SPEED_GRAIN_SPS: f64 = 50.0;
 /// A goal that a servo in speed mode never reaches (°).
@@ -237,7 +236,7 @@ impl Servo {
     fn count_turns(&mut self, deg: f64) {
         self.offset_steps = self.registers.offset_change_steps();
         self.multi_turn = self.registers.multi_turn();
-        self.turns = nearest(self.steps(deg)).div_euclid(TURN_STEPS);
+        self.turns = nearest(self.steps(deg)).div_euclid(STEPS_PER_TURN);
     }
 
     /// Steps of the joint at encoder angle `deg`, turns and all.
@@ -250,13 +249,13 @@ impl Servo {
     fn goal_deg(&self) -> f64 {
         let raw = self.registers.goal_position();
         let goal = if self.multi_turn {
-            sign_magnitude(raw)
+            from_sign_magnitude(raw)
         } else {
             let (low, high) = self.registers.angle_limits();
             let goal = raw & 0x7FFF;
             i32::from(if low < high { goal.clamp(low, high) } else { goal.min(4_095) })
         };
-        let steps = goal + self.turns * TURN_STEPS - self.offset_steps;
+        let steps = goal + self.turns * STEPS_PER_TURN - self.offset_steps;
         self.sign * (f64::from(steps) - ZERO_STEPS) * STEP_DEG - self.faults.encoder_offset_deg
     }
 
@@ -264,7 +263,7 @@ impl Servo {
     pub(crate) fn renew_drive(&mut self, deg: f64) {
         self.offset_steps = self.registers.offset_change_steps();
         if self.wraps && !self.multi_turn {
-            self.turns = nearest(self.steps(deg)).div_euclid(TURN_STEPS);
+            self.turns = nearest(self.steps(deg)).div_euclid(STEPS_PER_TURN);
         }
         let registers = &self.registers;
         let able = self.connected && !self.faults.limp && !self.faults.overload;
@@ -331,10 +330,10 @@ impl Servo {
     pub(crate) fn position_register(&self, deg: f64) -> u16 {
         let steps = nearest(self.steps(deg));
         if self.multi_turn {
-            let counted = steps - self.turns * TURN_STEPS;
+            let counted = steps - self.turns * STEPS_PER_TURN;
             counted.unsigned_abs() as u16 & 0x7FFF | if counted < 0 { 0x8000 } else { 0 }
         } else {
-            steps.rem_euclid(TURN_STEPS) as u16
+            steps.rem_euclid(STEPS_PER_TURN) as u16
         }
     }
 
@@ -366,9 +365,4 @@ impl Servo {
 fn nearest(value: f64) -> i32 {
     const UP: i64 = 1 << 32;
     ((value + UP as f64 + 0.5) as i64 - UP) as i32
-}
-
-fn sign_magnitude(raw: u16) -> i32 {
-    let magnitude = i32::from(raw & 0x7FFF);
-    if raw & 0x8000 == 0 { magnitude } else { -magnitude }
 }

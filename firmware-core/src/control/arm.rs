@@ -1,14 +1,14 @@
 //! The arm as the control side sees it: last readings, goals held, reads, goal writes and the holds.
 
 use super::gripper::Gripper;
-use super::multi_turn::{self, from_sign_magnitude, to_sign_magnitude};
+use super::multi_turn;
 use crate::bus::driver::{WRITE_TRIES, id_of};
 use crate::bus::{Bus, BusError, registers};
 use crate::joints::{ARM_JOINTS, J6, J7, JOINTS, Joint};
 use crate::platform::ControlPort;
 use crate::protocol::ApiLevel;
 use crate::shared::JointState;
-use crate::units::STEPS_PER_TURN;
+use crate::units::{STEPS_PER_TURN, from_sign_magnitude, to_sign_magnitude};
 
 /// A goal further than this from the position is given up for the position (steps, 3°).
 pub(super) const GOAL_KEPT_STEPS: i32 = 34;

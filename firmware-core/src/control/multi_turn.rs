@@ -25,18 +25,6 @@ pub(super) fn set_up<P: ControlPort>(bus: &mut Bus<'_, P>) -> Result<(), BusErro
     Ok(())
 }
 
-/// Steps of a sign-magnitude register value (sign in bit 15).
-pub(super) fn from_sign_magnitude(raw: u16) -> i32 {
-    let magnitude = i32::from(raw & 0x7FFF);
-    if raw & 0x8000 == 0 { magnitude } else { -magnitude }
-}
-
-/// Sign-magnitude register value of steps, limited to ±32,767.
-pub(super) fn to_sign_magnitude(steps: i32) -> u16 {
-    let magnitude = steps.unsigned_abs().min(0x7FFF) as u16;
-    if steps < 0 { magnitude | 0x8000 } else { magnitude }
-}
-
 /// Steps to add to J6's readings so that its angle lies in the one turn around its limits; `None` when the
 /// reading is so near the gap that the turn cannot be told. `j6` has the limits.
 pub(super) fn offset_of(reading_steps: i32, j6: &Joint) -> Option<i32> {
@@ -91,13 +79,6 @@ mod tests {
         }
         for deg in [133.4, 136.6, -226.6, -223.4] {
             assert!(offset_of(deg_to_steps(J6, deg)).is_some(), "{deg}°");
-        }
-    }
-
-    #[test]
-    fn sign_magnitude_round_trips() {
-        for steps in [-32_767, -4096, -1, 0, 1, 4095, 32_767] {
-            assert_eq!(from_sign_magnitude(to_sign_magnitude(steps)), steps);
         }
     }
 }
