@@ -232,8 +232,9 @@ impl Motion {
     fn handed_over(&self, t_us: u64) -> bool {
         let lately =
             |at_us: Option<u64>| at_us.is_some_and(|at_us| at_us + HAND_OVER_US + self.delay_us > t_us);
-        lately(self.last_tcp_us) && self.last_joints_us.is_some()
-            || lately(self.last_joints_us) && self.last_tcp_us.is_some()
+        let both = self.last_tcp_us.is_some() && self.last_joints_us.is_some();
+        // A delayed message hands over when it arrives.
+        both && (lately(self.last_tcp_us) || lately(self.last_joints_us) || !self.messages_are_quiet(t_us))
     }
 
     /// A streamed run stops within 200 ms and its braking time after the last message.

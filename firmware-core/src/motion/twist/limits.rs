@@ -144,7 +144,7 @@ pub(super) fn scaling(
 /// and each stays under its braking speed.
 ///
 /// The bound wins: a joint that another mode hands over too fast to stop before a keep-out loses more than its
-/// acceleration (J3 or J5, up to about 490 °/s² instead of 400), as on the robot, rather than enter it.
+/// acceleration (J3 or J5, up to 600 °/s² seen instead of 400), as on the robot, rather than enter it.
 pub(super) fn brake(
     q_deg: &[f32; ARM_JOINTS],
     v_dps: &[f32; ARM_JOINTS],
