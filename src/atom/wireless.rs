@@ -100,6 +100,8 @@ impl Wireless {
     pub(super) fn remove(&mut self, client: ClientId) {
         self.clients.remove(&client);
         self.profiles.remove(&client);
+        // Nobody is left to send for.
+        self.senders.retain(|_, sender| sender.client != client);
         self.links.remove(client);
         self.find_next();
     }
@@ -195,6 +197,8 @@ impl Wireless {
             garbage,
         };
         match fault {
+            // A client that closed sends nothing more, however often the fault starts again.
+            ClientFault::Garbage(_) | ClientFault::Flood(_) if !self.clients.contains(&client) => {}
             ClientFault::Garbage(per_s) => {
                 let random = Random::new(self.seed, FORK + u64::from(id.0));
                 self.senders.insert(id, sender(per_s, Some(random)));
@@ -328,7 +332,7 @@ impl Wireless {
         if !self.is_up(now_us) || self.faults_of(client, direction).any(|active| half_open(&active)) {
             Gate::Broken
         } else if self.faults_of(client, direction).any(|active| stalled(&active)) {
-            Gate::Held(u64::MAX)
+            Gate::Held
         } else {
             Gate::Open
         }

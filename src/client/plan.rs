@@ -31,11 +31,14 @@ pub struct Plan {
 }
 
 /// The messages of an upload.
-pub(super) struct Messages {
-    pub(super) begin: Vec<u8>,
-    /// Each with its offset.
-    pub(super) data: Vec<(u32, Vec<u8>)>,
-    pub(super) end: Vec<u8>,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Messages {
+    /// PLAN_BEGIN.
+    pub begin: Vec<u8>,
+    /// Each PLAN_DATA with its offset.
+    pub data: Vec<(u32, Vec<u8>)>,
+    /// PLAN_END.
+    pub end: Vec<u8>,
 }
 
 impl Plan {
@@ -77,7 +80,7 @@ impl Plan {
     }
 
     /// PLAN_BEGIN, the PLAN_DATA with their offsets, and PLAN_END.
-    pub(super) fn messages(&self) -> Messages {
+    pub fn messages(&self) -> Messages {
         let bytes = self.bytes();
         let begin = build::plan_begin(self.samples.len() as u32, self.rate_hz, self.cubic, self.joints as u8);
         let sample = 4 * self.joints;

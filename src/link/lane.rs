@@ -22,12 +22,15 @@ pub enum Parcel {
 }
 
 impl Parcel {
+    fn payload_bytes(&self) -> usize {
+        match self {
+            Self::Message(bytes) => bytes.len(),
+            Self::Close => 0,
+        }
+    }
+
     fn size_bytes(&self) -> usize {
-        OVERHEAD_BYTES
-            + match self {
-                Self::Message(bytes) => bytes.len(),
-                Self::Close => 0,
-            }
+        OVERHEAD_BYTES + self.payload_bytes()
     }
 }
 
@@ -42,7 +45,18 @@ pub enum Pushed {
 
 #[derive(Debug, Clone)]
 struct Waiting {
+    /// When it arrives (µs).
     at_us: u64,
+    /// When its last byte has left, at the lane's bandwidth (µs).
+    left_us: u64,
+    /// How long it is on its way after that (µs).
+    way_us: u64,
+    /// The end of a stall that it fell into (µs), or 0.
+    stalled_us: u64,
+    /// Nothing before it may arrive later.
+    in_order: bool,
+    /// What it takes of the bandwidth (bytes); a double takes nothing.
+    air_bytes: usize,
     parcel: Parcel,
 }
 
@@ -51,8 +65,8 @@ struct Waiting {
 pub enum Gate {
     /// Nothing.
     Open,
-    /// Nothing arrives before this time (µs); then all that waited comes at once.
-    Held(u64),
+    /// Nothing arrives; when the gate opens, all that waited comes at once.
+    Held,
     /// Nothing arrives: half-open peer, lost association. Datagrams are lost, a stream fills its buffer.
     Broken,
 }
@@ -96,12 +110,15 @@ impl Lane {
         lane
     }
 
-    /// Replaces what the lane does from `now_us` on. What is on its way stays as it is.
+    /// Replaces what the lane does from `now_us` on. What is on its way stays as it is; what has not left yet
+    /// leaves at the new bandwidth.
     pub fn set(&mut self, now_us: u64, settings: Settings) {
-        let new_stalls = settings.stalls != self.settings.stalls;
-        self.settings = settings;
-        if new_stalls {
+        let before = std::mem::replace(&mut self.settings, settings);
+        if settings.stalls != before.stalls {
             self.schedule_stall(now_us);
+        }
+        if settings.bandwidth_bytes_s != before.bandwidth_bytes_s && self.sent_us > now_us {
+            self.send_again(now_us);
         }
     }
 
@@ -137,38 +154,37 @@ impl Lane {
             self.lost += 1;
             return Pushed::Lost;
         }
-        let mut at_us = self.transmit(now_us, bytes.len());
-        at_us += self.settings.base_us + (jitter * (self.settings.jitter_us + 1) as f64) as u64;
+        let mut way_us = self.settings.base_us + (jitter * (self.settings.jitter_us + 1) as f64) as u64;
         if lost {
-            at_us += RETRANSMISSION_US;
+            way_us += RETRANSMISSION_US;
         }
-        at_us = self.after_stall(at_us);
+        let waiting = self.send(now_us, way_us, Parcel::Message(bytes.to_vec()));
         if !self.stream && late < self.settings.reorder {
-            self.insert(at_us.max(self.last_us) + self.settings.reorder_us, Parcel::Message(bytes.to_vec()));
+            let held_us = self.settings.reorder_us;
+            let at_us = waiting.at_us.max(self.last_us) + held_us;
+            self.insert(Waiting { at_us, way_us: way_us + held_us, in_order: false, ..waiting });
             return Pushed::Taken;
         }
-        self.last_us = self.last_us.max(at_us);
-        self.insert(self.last_us, Parcel::Message(bytes.to_vec()));
-        if !self.stream && twice < self.settings.duplicate {
-            self.insert(self.last_us + DUPLICATE_GAP_US, Parcel::Message(bytes.to_vec()));
+        let double = (!self.stream && twice < self.settings.duplicate).then(|| waiting.clone());
+        self.insert_in_order(waiting);
+        if let Some(double) = double {
+            let (at_us, way_us) = (self.last_us + DUPLICATE_GAP_US, way_us + DUPLICATE_GAP_US);
+            self.insert(Waiting { at_us, way_us, in_order: false, air_bytes: 0, ..double });
         }
         Pushed::Taken
     }
 
     /// The sender closes its connection at `now_us`; the lane carries it behind all before it.
     pub fn push_close(&mut self, now_us: u64) {
-        let at_us = self.after_stall(now_us + self.settings.base_us);
-        self.last_us = self.last_us.max(at_us);
-        self.insert(self.last_us, Parcel::Close);
+        let waiting = self.send(now_us, self.settings.base_us, Parcel::Close);
+        self.insert_in_order(waiting);
     }
 
     /// When the next message arrives (µs).
     pub fn next_due_us(&self) -> Option<u64> {
-        let front_us = self.queue.front()?.at_us;
         match self.gate {
-            Gate::Open => Some(front_us),
-            Gate::Held(until_us) => Some(front_us.max(until_us)),
-            Gate::Broken => None,
+            Gate::Open => Some(self.queue.front()?.at_us),
+            Gate::Held | Gate::Broken => None,
         }
     }
 
@@ -177,12 +193,36 @@ impl Lane {
         if self.next_due_us()? > now_us {
             return None;
         }
-        if let Gate::Held(_) = self.gate {
-            self.gate = Gate::Open;
-        }
         let waiting = self.queue.pop_front()?;
         self.queued_bytes -= waiting.parcel.size_bytes();
         Some(waiting.parcel)
+    }
+
+    /// A parcel that begins to leave at `now_us`, if nothing before it holds it up.
+    fn send(&mut self, now_us: u64, way_us: u64, parcel: Parcel) -> Waiting {
+        let air_bytes = parcel.payload_bytes();
+        let left_us = self.transmit(now_us, air_bytes);
+        let at_us = self.after_stall(left_us + way_us);
+        let stalled_us = if at_us > left_us + way_us { at_us } else { 0 };
+        Waiting { at_us, left_us, way_us, stalled_us, in_order: true, air_bytes, parcel }
+    }
+
+    /// Lets all that has not left by `now_us` leave at the bandwidth there is now.
+    fn send_again(&mut self, now_us: u64) {
+        let mut waiting: Vec<Waiting> = self.queue.drain(..).collect();
+        waiting.sort_by_key(|waiting| waiting.left_us);
+        (self.queued_bytes, self.sent_us, self.last_us) = (0, now_us, 0);
+        for mut waiting in waiting {
+            if waiting.left_us > now_us {
+                waiting.left_us = self.transmit(now_us, waiting.air_bytes);
+            }
+            waiting.at_us = (waiting.left_us + waiting.way_us).max(waiting.stalled_us);
+            if waiting.in_order {
+                self.insert_in_order(waiting);
+            } else {
+                self.insert(waiting);
+            }
+        }
     }
 
     /// When a message of `bytes` that enters now has left, at the lane's bandwidth (µs).
@@ -212,10 +252,17 @@ impl Lane {
         };
     }
 
-    fn insert(&mut self, at_us: u64, parcel: Parcel) {
-        self.queued_bytes += parcel.size_bytes();
-        let index = self.queue.partition_point(|waiting| waiting.at_us <= at_us);
-        self.queue.insert(index, Waiting { at_us, parcel });
+    /// Inserts what nothing before it may overtake.
+    fn insert_in_order(&mut self, mut waiting: Waiting) {
+        self.last_us = self.last_us.max(waiting.at_us);
+        waiting.at_us = self.last_us;
+        self.insert(waiting);
+    }
+
+    fn insert(&mut self, waiting: Waiting) {
+        self.queued_bytes += waiting.parcel.size_bytes();
+        let index = self.queue.partition_point(|before| before.at_us <= waiting.at_us);
+        self.queue.insert(index, waiting);
     }
 }
 

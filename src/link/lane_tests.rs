@@ -42,15 +42,14 @@ fn jitter_stays_in_its_range_and_keeps_the_order() {
 #[test]
 fn a_stall_of_datagrams_ends_in_a_burst() {
     let mut lane = lane(false, Settings::IDEAL);
-    lane.set_gate(Gate::Held(250_000));
+    lane.set_gate(Gate::Held);
     for i in 0..10 {
         assert_eq!(lane.push(u64::from(i) * 20_000, &[i]), Pushed::Taken);
     }
-    let all = arrivals(&mut lane, 250_000);
-    assert_eq!(
-        all,
-        (0..10).map(|i| (if i == 0 { 250_000 } else { u64::from(i) * 20_000 }, i)).collect::<Vec<_>>()
-    );
+    assert_eq!((lane.next_due_us(), lane.pop(250_000)), (None, None));
+    lane.set_gate(Gate::Open);
+    let burst: Vec<Parcel> = std::iter::from_fn(|| lane.pop(250_000)).collect();
+    assert_eq!(burst, (0..10).map(|i| Parcel::Message(vec![i])).collect::<Vec<_>>());
     assert!(lane.is_transparent(), "after the burst the lane is ideal again");
 }
 
@@ -58,7 +57,7 @@ fn a_stall_of_datagrams_ends_in_a_burst() {
 fn a_stall_loses_the_datagrams_past_the_buffer_and_a_stream_refuses_them() {
     for stream in [false, true] {
         let mut lane = lane(stream, Settings { buffer_bytes: 5 * 116, ..Settings::IDEAL });
-        lane.set_gate(Gate::Held(1_000_000));
+        lane.set_gate(Gate::Held);
         let pushed: Vec<Pushed> = (0..8).map(|i| lane.push(i, &[0; 100])).collect();
         assert_eq!(pushed[..5], [Pushed::Taken; 5]);
         assert_eq!(pushed[5..], [Pushed::Lost; 3]);
@@ -108,6 +107,36 @@ fn bandwidth_spaces_messages_out() {
         lane.push(0, &[i; 100]);
     });
     assert_eq!(arrivals(&mut lane, u64::MAX), [(10_000, 0), (20_000, 1), (30_000, 2)]);
+}
+
+#[test]
+fn what_has_not_left_leaves_at_the_new_bandwidth() {
+    for stream in [false, true] {
+        let settings = |bytes_s| Settings { bandwidth_bytes_s: bytes_s, base_us: 1_000, ..Settings::IDEAL };
+        let mut lane = lane(stream, settings(Some(100)));
+        (0..4).for_each(|i| {
+            lane.push(0, &[i; 100]);
+        });
+        // At 1,001 ms one message has arrived; the second of four would need until 2 s.
+        assert_eq!(arrivals(&mut lane, 1_001_000), [(1_001_000, 0)]);
+        lane.set(1_500_000, settings(Some(10_000)));
+        assert_eq!(lane.next_due_us(), Some(1_511_000));
+        lane.set(1_500_000, settings(None));
+        lane.push(1_500_000, &[4]);
+        assert_eq!(arrivals(&mut lane, u64::MAX), [1, 2, 3, 4].map(|i| (1_501_000, i)));
+        assert_eq!(lane.queued_bytes(), 0);
+    }
+}
+
+#[test]
+fn a_close_stays_behind_what_a_new_bandwidth_sends_earlier() {
+    let mut lane = lane(true, Settings { bandwidth_bytes_s: Some(100), ..Settings::IDEAL });
+    lane.push(0, &[7; 100]);
+    lane.push(0, &[8; 100]);
+    lane.push_close(10);
+    lane.set(20, Settings::IDEAL);
+    let rest: Vec<Parcel> = std::iter::from_fn(|| lane.pop(20)).collect();
+    assert_eq!(rest, [Parcel::Message(vec![7; 100]), Parcel::Message(vec![8; 100]), Parcel::Close]);
 }
 
 #[test]

@@ -15,11 +15,11 @@ use super::upload::Upload;
 /// Joint speed cap of an end-effector JOG that names none (°/s): the Control page's default.
 const CAP_DPS: f32 = 36.0;
 
-/// Makes ready what a step does. `folder` is the scenario's, for files beside it.
+/// Makes ready what a step does. `folder` is the scenario's, for files beside it; a text has none.
 ///
 /// # Errors
 /// What is wrong with the action, in words.
-pub fn deed(action: &Action, folder: &Path) -> Result<Deed, String> {
+pub fn deed(action: &Action, folder: Option<&Path>) -> Result<Deed, String> {
     let send = |bytes: &[u8]| Ok(Deed::Send(bytes.to_vec()));
     match action {
         Action::Wait => Ok(Deed::Wait),

@@ -3,12 +3,16 @@
 use std::sync::Arc;
 
 use super::book::Book;
-use super::judge;
+use super::condition::Condition;
 use super::plan::{Begin, Deed, Scenario, StepPlan};
 use super::upload::{RETRY_US, TRIES, Upload};
+use super::{judge, words};
 
 /// A subscription is renewed this often (µs), half of what it lasts.
 const RENEW_US: u64 = 1_000_000;
+
+/// What an upload waits for.
+const ACKS: &str = "an ACK to every message of the plan";
 
 /// Where a step stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +32,8 @@ enum Progress {
 /// What a client does now.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Act {
+    /// The step of this index begins: its wait is over.
+    Begin(usize),
     /// Client `0` connects.
     Connect(usize),
     /// It closes.
@@ -41,15 +47,19 @@ pub enum Act {
         /// Index of the step, `None` for a renewal of a subscription.
         step: Option<usize>,
     },
-    /// A step cannot go on: its wait or its upload took too long.
-    Fail {
-        /// Index of the step.
-        step: usize,
-        /// What was expected.
-        expected: String,
-        /// What was seen.
-        seen: String,
-    },
+    /// A step cannot go on.
+    Fail(Stuck),
+}
+
+/// A step that cannot go on: its wait or its upload took too long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stuck {
+    /// Index of the step.
+    pub step: usize,
+    /// What was expected.
+    pub expected: String,
+    /// What was seen.
+    pub seen: String,
 }
 
 /// All clients at work.
@@ -120,6 +130,35 @@ impl Cast {
         acts
     }
 
+    /// The steps that the end of the scenario found unfinished, but for those that only wait for one of them. A
+    /// repetition may go on to the end.
+    pub fn unfinished(&self, book: &Book) -> Vec<Stuck> {
+        let has_not_begun = |index: usize| match &self.progress[index] {
+            Progress::Before | Progress::Waiting(_) | Progress::Uploading { .. } => true,
+            Progress::Repeating(..) | Progress::Over(_) => false,
+        };
+        let mut stuck = Vec::new();
+        for (step, plan) in self.steps.iter().enumerate() {
+            let (expected, seen) = match (&self.progress[step], &plan.when) {
+                (Progress::Before, _) => match plan.begin {
+                    Begin::AfterStep(previous, _) if has_not_begun(previous) => continue,
+                    Begin::AfterStep(..) | Begin::At(_) | Begin::AfterStart(_) => (
+                        format!("the step \"{}\" to begin", plan.words),
+                        "the scenario ended before it was due".to_owned(),
+                    ),
+                },
+                (Progress::Waiting(_), Some(when)) => waited_for(plan, when, book),
+                (Progress::Uploading { upload, index, .. }, _) => (
+                    ACKS.to_owned(),
+                    format!("{index} of {} when the scenario ended", upload.messages.len()),
+                ),
+                (Progress::Waiting(_), None) | (Progress::Repeating(..) | Progress::Over(_), _) => continue,
+            };
+            stuck.push(Stuck { step, expected, seen });
+        }
+        stuck
+    }
+
     fn begin_us(&self, index: usize) -> Option<u64> {
         match self.steps[index].begin {
             Begin::At(at_us) => Some(at_us),
@@ -158,12 +197,10 @@ impl Cast {
         let steps = Arc::clone(&self.steps);
         let step = &steps[index];
         if let Some(when) = &step.when {
-            let (holds, seen) = judge::look(when, book);
-            if !holds {
+            if !judge::holds(when, book) {
                 if now_us >= until_us {
-                    let expected =
-                        format!("{} before the step \"{}\"", super::words::condition(when), step.words);
-                    acts.push(Act::Fail { step: index, expected, seen: seen.to_string() });
+                    let (expected, seen) = waited_for(step, when, book);
+                    acts.push(Act::Fail(Stuck { step: index, expected, seen }));
                     self.progress[index] = Progress::Over(now_us);
                 }
                 return;
@@ -172,6 +209,7 @@ impl Cast {
         if let Some(log) = step.label.as_ref().and_then(|label| book.steps.get_mut(label)) {
             log.began_us = Some(now_us);
         }
+        acts.push(Act::Begin(index));
         self.progress[index] = match (&step.deed, step.repeat_us) {
             (Deed::Upload(upload), _) => {
                 let seen = book.clients[step.client].briefs.len();
@@ -218,11 +256,7 @@ impl Cast {
             None if now_us < *sent_us + RETRY_US => return,
             None if *tries >= TRIES => {
                 let seen = format!("none after {TRIES} tries");
-                acts.push(Act::Fail {
-                    step,
-                    expected: "an ACK to every message of the plan".to_owned(),
-                    seen,
-                });
+                acts.push(Act::Fail(Stuck { step, expected: ACKS.to_owned(), seen }));
                 *index = upload.messages.len();
             }
             None => {}
@@ -236,6 +270,12 @@ impl Cast {
         let bytes = upload.messages[*index].0.clone();
         acts.push(Act::Send { client, bytes, step: Some(step) });
     }
+}
+
+/// What a step waited for, and what there is instead.
+fn waited_for(step: &StepPlan, when: &Condition, book: &Book) -> (String, String) {
+    let expected = format!("{} before the step \"{}\"", words::condition(when), step.words);
+    (expected, judge::look(when, book).1.to_string())
 }
 
 fn act(step: &StepPlan, index: usize) -> Option<Act> {

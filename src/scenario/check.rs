@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
 
 use toml::Spanned;
 
@@ -65,10 +64,9 @@ pub(super) fn scenario(source: &Source<'_>, file: File) -> Result<Scenario, Vec<
             arm_options(arm.get_ref(), file.seed)
         },
     );
-    let folder = source.path.parent().unwrap_or(Path::new("."));
-    let steps = steps(&file, &names, folder, &mut findings);
+    let steps = steps(&file, &names, &mut findings);
     for entry in &file.faults {
-        check_fault(entry, &names, &mut findings);
+        check_fault(entry, *file.duration_s.get_ref(), &names, &mut findings);
     }
     let expects: Vec<ExpectPlan> =
         file.expects.iter().filter_map(|expect| check_expect(expect, &file, &names, &mut findings)).collect();
@@ -187,7 +185,7 @@ fn client_plan(client: &Client, wifi: Option<WifiName>) -> ClientPlan {
     }
 }
 
-fn steps(file: &File, names: &Names<'_>, folder: &Path, findings: &mut Findings<'_>) -> Vec<StepPlan> {
+fn steps(file: &File, names: &Names<'_>, findings: &mut Findings<'_>) -> Vec<StepPlan> {
     let mut last_of: BTreeMap<usize, usize> = BTreeMap::new();
     let mut plans = Vec::new();
     for (i, spanned) in file.steps.iter().enumerate() {
@@ -200,7 +198,7 @@ fn steps(file: &File, names: &Names<'_>, folder: &Path, findings: &mut Findings<
         if let Some(when) = &step.when {
             check_condition::check(when.get_ref(), names).unwrap_or_else(|m| findings.add(&when.span(), m));
         }
-        let deed = match action::deed(step.action.get_ref(), folder) {
+        let deed = match action::deed(step.action.get_ref(), findings.source.folder) {
             Ok(deed) => deed,
             Err(message) => {
                 findings.add(&step.action.span(), message);
@@ -221,6 +219,7 @@ fn steps(file: &File, names: &Names<'_>, folder: &Path, findings: &mut Findings<
             deed,
             repeat_us: step.every_ms.map(|ms| (us(ms / 1_000.0), us(step.for_s.unwrap_or(0.0)))),
             words: action::words(step.action.get_ref()),
+            line: findings.source.error(&span, "").line,
         });
     }
     plans
@@ -259,7 +258,7 @@ pub(super) fn unknown_client(name: &str, names: &Names<'_>) -> String {
     format!("no client \"{name}\"; there is: {}", names.clients.join(", "))
 }
 
-fn check_fault(entry: &Spanned<FaultEntry>, names: &Names<'_>, findings: &mut Findings<'_>) {
+fn check_fault(entry: &Spanned<FaultEntry>, duration_s: f64, names: &Names<'_>, findings: &mut Findings<'_>) {
     let (fault, span) = (entry.get_ref(), entry.span());
     // Which client a name means is known only when it connects: here any existing name will do.
     let any = ClientId { transport: Transport::Udp, number: 0 };
@@ -274,7 +273,11 @@ fn check_fault(entry: &Spanned<FaultEntry>, names: &Names<'_>, findings: &mut Fi
         };
         findings.add(&at, error.to_string());
     }
-    for (name, number) in [("at_s", Some(fault.at_s)), ("for_s", fault.for_s), ("every_s", fault.every_s)] {
+    if !(0.0..duration_s).contains(&fault.at_s) {
+        let message = format!("expected at_s from 0 to before the end at {duration_s} s, found {}", fault.at_s);
+        findings.add(&span, message);
+    }
+    for (name, number) in [("for_s", fault.for_s), ("every_s", fault.every_s)] {
         if let Some(number) = number
             && !(0.0..=DURATION_S_MAX).contains(&number)
         {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::atom::fault::catalogue::nearest;
 
 /// One thing that is wrong with a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileError {
     /// The file.
     pub path: PathBuf,
@@ -35,6 +35,8 @@ impl std::error::Error for FileError {}
 pub struct Source<'a> {
     /// The file.
     pub path: &'a Path,
+    /// The folder of the files that it names; `None` for a text that may read none.
+    pub folder: Option<&'a Path>,
     /// Its text.
     pub text: &'a str,
 }

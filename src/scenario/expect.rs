@@ -110,7 +110,11 @@ impl Watch {
             }
             self.standing[index] = Standing::Settled;
             match self.windows[index] {
-                Some(Window::Always(..) | Window::Never(..)) => {}
+                // What was not seen to the end was not seen: its window counts from a step that came late.
+                Some(window @ (Window::Always(..) | Window::Never(..))) => misses.push(Miss {
+                    seen: "the scenario ended before that".to_owned(),
+                    ..miss(index, expect, window, book)
+                }),
                 Some(window @ (Window::At(_) | Window::Within(..))) => {
                     misses.push(miss(index, expect, window, book));
                 }

@@ -306,7 +306,9 @@ pub struct PlanUpload {
     /// Poses: time (s), then 6 or 7 angles (°).
     #[serde(default)]
     pub points: Vec<Vec<f64>>,
-    /// A CSV file with the columns `q_plan_1` to `q_plan_6` (or 7), one row per sample (°). Beside the scenario.
+    /// A plan or recording as CSV, as `atom-sim play` reads it: the columns `t` (s), `q_plan_1` to `q_plan_6` (or 7)
+    /// and, where they differ, `q_cmd_1` …; a row per sample (°). Beside the scenario or in a folder there; its
+    /// samples are uploaded with `rate_hz`.
     pub csv: Option<String>,
     /// The CRC is wrong.
     #[serde(default)]

@@ -1,7 +1,7 @@
 //! Files → scenarios: finding them, parsing them, putting the parameters in. Nothing is run here.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -15,8 +15,15 @@ use super::plan::Scenario;
 
 /// Largest scenario file (bytes).
 const FILE_BYTES_MAX: u64 = 1_000_000;
-/// Most runs that the seeds of one file may ask for.
-const SEEDS_MAX: u64 = 100_000;
+/// Most runs of one file: its cases times its seeds.
+const RUNS_MAX: u64 = 100_000;
+/// Most cases of one file. Each is a scenario of its own in memory, seeds share theirs.
+const CASES_MAX: usize = 1_000;
+/// Names that a message lists.
+const NAMES_MAX: usize = 10;
+
+/// The values of one case.
+type Case = BTreeMap<String, serde_json::Value>;
 
 /// Loads every scenario of `paths`: files, and `*.toml` in folders and below. Sorted by path.
 ///
@@ -43,11 +50,10 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Scenario>, Vec<FileError>> {
             Err(found) => errors.extend(found),
         }
     }
-    for (i, scenario) in scenarios.iter().enumerate() {
-        if let Some(other) = scenarios[..i].iter().find(|other| other.name == scenario.name) {
-            let message =
-                format!("the name \"{}\" is already that of {}", scenario.name, other.path.display());
-            errors.push(whole(&scenario.path, message));
+    let mut paths_of: BTreeMap<&str, &Path> = BTreeMap::new();
+    for Scenario { name, path, .. } in &scenarios {
+        if let Some(other) = paths_of.insert(name, path) {
+            errors.push(whole(path, format!("the name \"{name}\" is already that of {}", other.display())));
         }
     }
     if errors.is_empty() { Ok(scenarios) } else { Err(errors) }
@@ -86,36 +92,139 @@ pub fn load_file(path: &Path) -> Result<Vec<Scenario>, Vec<FileError>> {
         return Err(vec![whole(path, message)]);
     }
     let text = std::fs::read_to_string(path).map_err(cannot_read)?;
-    load_text(path, &text)
+    let folder = path.parent().unwrap_or(Path::new(""));
+    Parsed::new(Source { path, folder: Some(folder), text: &text })?.scenarios()
 }
 
-/// Loads the text of a file.
+/// Loads a text that is no file: it may name none either. `path` stands for it in messages.
 ///
 /// # Errors
 /// Everything that is wrong with it.
 pub fn load_text(path: &Path, text: &str) -> Result<Vec<Scenario>, Vec<FileError>> {
-    let source = Source { path, text };
-    let mut tree = DeTable::parse(text).map_err(|error| vec![source.toml_error(&error)])?;
-    let parameters = take_parameters(&mut tree).map_err(|error| vec![source.toml_error(&error)])?;
-    let seeds = check_seeds(&source, &parameters)?;
+    Parsed::new(Source { path, folder: None, text })?.scenarios()
+}
 
-    let mut scenarios = Vec::new();
-    let mut errors: Vec<FileError> = Vec::new();
-    let no_case = [BTreeMap::new()];
-    let cases = if parameters.cases.is_empty() { &no_case[..] } else { &parameters.cases };
-    for case in cases {
-        match load_case(&source, &tree, case) {
-            Ok(scenario) => scenarios.extend(with_seeds(&scenario, case, seeds.as_ref())),
-            Err(found) => {
-                for error in found {
-                    if !errors.contains(&error) {
-                        errors.push(error);
-                    }
-                }
+/// Loads one scenario of a text that may have many by its cases and seeds; the others cost nothing. Without a
+/// name the text must have just one.
+///
+/// # Errors
+/// Everything that is wrong with it, or with the name.
+pub fn load_one(path: &Path, text: &str, name: Option<&str>) -> Result<Scenario, Vec<FileError>> {
+    Parsed::new(Source { path, folder: None, text })?.scenario(name)
+}
+
+/// A file as far as all its cases have it in common.
+#[derive(Debug)]
+struct Parsed<'a> {
+    source: Source<'a>,
+    tree: Spanned<DeTable<'a>>,
+    /// At least one, with nothing in it where the file has none.
+    cases: Vec<Case>,
+    seeds: Option<RangeInclusive<u64>>,
+}
+
+impl<'a> Parsed<'a> {
+    fn new(source: Source<'a>) -> Result<Self, Vec<FileError>> {
+        let wrong = |error: toml::de::Error| vec![source.toml_error(&error)];
+        let mut tree = DeTable::parse(source.text).map_err(wrong)?;
+        let parameters = take_parameters(&mut tree).map_err(wrong)?;
+        let seeds = check_runs(&source, &parameters)?;
+        let mut cases = parameters.cases;
+        if cases.is_empty() {
+            cases.push(Case::new());
+        }
+        Ok(Self { source, tree, cases, seeds })
+    }
+
+    /// Every scenario.
+    fn scenarios(&self) -> Result<Vec<Scenario>, Vec<FileError>> {
+        let mut scenarios = Vec::new();
+        // Most of what is wrong is so in every case.
+        let mut errors: BTreeSet<FileError> = BTreeSet::new();
+        for case in &self.cases {
+            match self.of_case(case) {
+                Ok(scenario) => match &self.seeds {
+                    None => scenarios.push(scenario),
+                    Some(seeds) => scenarios.extend(seeds.clone().map(|seed| with_seed(&scenario, seed))),
+                },
+                Err(found) => errors.extend(found),
             }
         }
+        if errors.is_empty() { Ok(scenarios) } else { Err(errors.into_iter().collect()) }
     }
-    if errors.is_empty() { Ok(scenarios) } else { Err(errors) }
+
+    /// The scenario of a name, or the only one.
+    fn scenario(&self, name: Option<&str>) -> Result<Scenario, Vec<FileError>> {
+        let runs = self.runs();
+        let found = match (name, runs.as_slice()) {
+            (None, [only]) => Some(only),
+            (None, _) => None,
+            (Some(name), _) => runs.iter().find(|run| run.name == name),
+        };
+        let Some(run) = found else {
+            let names: Vec<&str> = runs.iter().take(NAMES_MAX).map(|run| run.name.as_str()).collect();
+            let found = name.map_or("no name".to_owned(), |name| format!("\"{name}\""));
+            let message =
+                format!("expected the name of one of {} scenarios, such as {}; found {found}", runs.len(), names.join(", "));
+            return Err(vec![whole(self.source.path, message)]);
+        };
+        let scenario = self.of_case(run.case)?;
+        Ok(run.seed.map_or(scenario.clone(), |seed| with_seed(&scenario, seed)))
+    }
+
+    /// Every run by its name.
+    fn runs(&self) -> Vec<Run<'_>> {
+        let seeds: Vec<Option<u64>> =
+            self.seeds.clone().map_or(vec![None], |seeds| seeds.map(Some).collect());
+        let named = |case| {
+            let name = self.name(case);
+            seeds.iter().map(move |&seed| {
+                let name = seed.map_or(name.clone(), |seed| seed_name(&name, seed));
+                Run { name, case, seed }
+            }).collect::<Vec<_>>()
+        };
+        self.cases.iter().flat_map(named).collect()
+    }
+
+    /// The name of a case; what is wrong with it comes out when the case is loaded.
+    fn name(&self, case: &Case) -> String {
+        let written = self.tree.get_ref().get("name").and_then(|name| name.get_ref().as_str()).unwrap_or_default();
+        case_name(filled(written, case), case)
+    }
+
+    fn of_case(&self, case: &Case) -> Result<Scenario, Vec<FileError>> {
+        let mut scenario = load_case(&self.source, &self.tree, case)?;
+        scenario.name = case_name(scenario.name, case);
+        Ok(scenario)
+    }
+}
+
+/// One run of a file.
+#[derive(Debug)]
+struct Run<'a> {
+    name: String,
+    case: &'a Case,
+    seed: Option<u64>,
+}
+
+fn case_name(name: String, case: &Case) -> String {
+    match case.get("case") {
+        Some(case) => format!("{name}[{}]", plain(case)),
+        None => name,
+    }
+}
+
+fn seed_name(name: &str, seed: u64) -> String {
+    format!("{name}#{seed}")
+}
+
+/// The same scenario under another seed.
+fn with_seed(scenario: &Scenario, seed: u64) -> Scenario {
+    let mut one = scenario.clone();
+    one.name = seed_name(&scenario.name, seed);
+    one.seed = seed;
+    one.options.hardware.seed = seed;
+    one
 }
 
 fn take_parameters(tree: &mut Spanned<DeTable<'_>>) -> Result<Parameters, toml::de::Error> {
@@ -125,45 +234,29 @@ fn take_parameters(tree: &mut Spanned<DeTable<'_>>) -> Result<Parameters, toml::
     }
 }
 
-fn check_seeds(source: &Source<'_>, parameters: &Parameters) -> Result<Option<Range<u64>>, Vec<FileError>> {
+/// The seeds of a file, if it does not ask for too many runs.
+fn check_runs(source: &Source<'_>, parameters: &Parameters) -> Result<Option<RangeInclusive<u64>>, Vec<FileError>> {
+    let cases = parameters.cases.len();
+    if cases > CASES_MAX {
+        return Err(vec![whole(source.path, format!("expected at most {CASES_MAX} cases, found {cases}"))]);
+    }
     let Some(seeds) = &parameters.seeds else { return Ok(None) };
     let [first, last] = *seeds.get_ref();
-    if first > last || last - first >= SEEDS_MAX {
-        let message =
-            format!("expected seeds = [first, last] of at most {SEEDS_MAX} seeds, found [{first}, {last}]");
+    let per_case_max = RUNS_MAX / (cases.max(1) as u64);
+    if first > last || last - first >= per_case_max {
+        let message = format!(
+            "expected seeds = [first, last] of at most {per_case_max} seeds for each of {} cases, found [{first}, {last}]",
+            cases.max(1)
+        );
         return Err(vec![source.error(&seeds.span(), message)]);
     }
-    Ok(Some(first..last + 1))
-}
-
-fn with_seeds(
-    scenario: &Scenario,
-    case: &BTreeMap<String, serde_json::Value>,
-    seeds: Option<&Range<u64>>,
-) -> Vec<Scenario> {
-    let mut named = scenario.clone();
-    if let Some(name) = case.get("case") {
-        named.name = format!("{}[{}]", named.name, plain(name));
-    }
-    match seeds {
-        None => vec![named],
-        Some(seeds) => seeds
-            .clone()
-            .map(|seed| {
-                let mut one = named.clone();
-                one.name = format!("{}#{seed}", named.name);
-                one.seed = seed;
-                one.options.hardware.seed = seed;
-                one
-            })
-            .collect(),
-    }
+    Ok(Some(first..=last))
 }
 
 fn load_case(
     source: &Source<'_>,
     tree: &Spanned<DeTable<'_>>,
-    case: &BTreeMap<String, serde_json::Value>,
+    case: &Case,
 ) -> Result<Scenario, Vec<FileError>> {
     // JSON writes numbers, texts and lists of numbers as TOML does.
     let written: BTreeMap<&str, String> =
@@ -186,7 +279,7 @@ fn load_case(
 fn substitute<'a>(
     source: &Source<'_>,
     value: &mut Spanned<DeValue<'a>>,
-    case: &BTreeMap<String, serde_json::Value>,
+    case: &Case,
     written: &'a BTreeMap<&str, String>,
     errors: &mut Vec<FileError>,
 ) {
@@ -209,7 +302,7 @@ fn substitute<'a>(
 
 fn replaced<'a>(
     text: &DeString<'a>,
-    case: &BTreeMap<String, serde_json::Value>,
+    case: &Case,
     written: &'a BTreeMap<&str, String>,
 ) -> Result<Option<DeValue<'a>>, String> {
     if !text.contains("${") {
@@ -222,15 +315,17 @@ fn replaced<'a>(
             DeValue::parse(toml).map_err(|error| format!("the value of {key}: {}", error.message()))?;
         return Ok(Some(value.into_inner()));
     }
-    let mut new = text.to_string();
-    for (key, value) in case {
-        new = new.replace(&format!("${{{key}}}"), &plain(value));
-    }
+    let new = filled(text, case);
     if new.contains("${") {
         let known: Vec<&str> = case.keys().map(String::as_str).collect();
         return Err(format!("\"{text}\" names a parameter that no case has; there is: {}", known.join(", ")));
     }
     Ok(Some(DeValue::String(new.into())))
+}
+
+/// A text with the values of a case in the place of their `${key}`.
+fn filled(text: &str, case: &Case) -> String {
+    case.iter().fold(text.to_owned(), |text, (key, value)| text.replace(&format!("${{{key}}}"), &plain(value)))
 }
 
 /// A value as text without quotes.

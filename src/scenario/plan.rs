@@ -83,6 +83,8 @@ pub struct StepPlan {
     pub repeat_us: Option<(u64, u64)>,
     /// What it does, in words, for reports.
     pub words: String,
+    /// Line in the file.
+    pub line: usize,
 }
 
 /// What a step does.

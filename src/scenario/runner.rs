@@ -5,18 +5,19 @@ use std::time::Duration;
 use firmware_core::protocol::request::build;
 
 use super::book::{Book, StepLog};
-use super::cast::{Act, Cast};
+use super::cast::{Act, Cast, Stuck};
 use super::check;
 use super::condition::Condition;
 use super::expect::{Miss, Watch};
+use super::fault_entry::FaultEntry;
 use super::outcome::{Failure, Outcome, Verdict};
-use super::plan::{Deed, Scenario};
+use super::plan::{Deed, Scenario, StepPlan};
 use super::recovery;
 use super::stopwatch::Stopwatch;
 use super::tail::Tail;
 use super::words;
 use super::world::{Alone, World};
-use crate::atom::fault::{Fault, catalogue};
+use crate::atom::fault::{Fault, Value, catalogue};
 use crate::atom::{Atom, ClientId, FaultEvent, Output, Truth};
 use crate::recording::trace;
 
@@ -176,6 +177,9 @@ impl<'a> Run<'a> {
             }
         }
         self.ended = true;
+        for stuck in self.cast.unfinished(&self.book) {
+            self.fail_step(stuck);
+        }
         let misses = self.watch.finish(&self.scenario.expects, &self.book);
         self.take_misses(misses);
         true
@@ -228,21 +232,42 @@ impl<'a> Run<'a> {
         match act {
             Act::Connect(client) => self.connect(client),
             Act::Close(client) => self.close(client),
+            Act::Begin(step) => self.begin(step),
             Act::Send { client, bytes, step } => {
                 if let Some(step) = step {
-                    self.watch.step_began(&self.scenario.expects, step, now_us);
                     let words = &self.scenario.steps[step].words;
                     let name = &self.book.names[client];
                     self.tail.event(now_us, || format!("{name} → {words}"));
                 }
                 self.send(client, &bytes);
             }
-            Act::Fail { step, expected, seen } => {
-                let around = self.tail.lines(now_us, &self.book.truth);
-                let why = self.scenario.steps[step].label.clone();
-                self.failures.push(Failure { line: 0, expected, seen, t_us: now_us, why, around });
-            }
+            Act::Fail(stuck) => self.fail_step(stuck),
         }
+    }
+
+    /// A step begins. One that needs a connection, or no connection, must find it so.
+    fn begin(&mut self, step: usize) {
+        self.watch.step_began(&self.scenario.expects, step, self.book.now_us());
+        let plan = &self.scenario.steps[step];
+        let needed = match plan.deed {
+            Deed::Wait | Deed::Close => return,
+            Deed::Connect => false,
+            Deed::Send(_) | Deed::Upload(_) => true,
+        };
+        if self.book.clients[plan.client].id.is_some() == needed {
+            return;
+        }
+        let word = |connected: bool| if connected { "connected" } else { "not connected" };
+        let name = &self.book.names[plan.client];
+        let expected = format!("{name} {} when the step \"{}\" begins", word(needed), plan.words);
+        self.fail_step(Stuck { step, expected, seen: word(!needed).to_owned() });
+    }
+
+    fn fail_step(&mut self, Stuck { step, expected, seen }: Stuck) {
+        let t_us = self.book.now_us();
+        let around = self.tail.lines(t_us, &self.book.truth);
+        let StepPlan { line, label, .. } = &self.scenario.steps[step];
+        self.failures.push(Failure { line: *line, expected, seen, t_us, why: label.clone(), around });
     }
 
     pub(super) fn send(&mut self, client: usize, bytes: &[u8]) {
@@ -325,9 +350,11 @@ impl<'a> Run<'a> {
     fn start_fault(&mut self) {
         let Some(index) = self.faults.pop() else { return };
         let entry = &self.scenario.faults[index];
-        let (book, last) = (&self.book, ClientId { transport: crate::atom::Transport::Udp, number: 0 });
-        let client = |name: &str| book.client(name).map(|client| client.id.unwrap_or(last));
-        let fault: Result<Fault, String> = check::to_fault(entry, &client).map_err(|error| error.to_string());
+        let client = |name: &str| self.book.client(name).and_then(|client| client.id);
+        let fault: Result<Fault, String> = match absent(entry, &self.book) {
+            Some(name) => Err(format!("the client \"{name}\" is not connected at {} s", entry.at_s)),
+            None => check::to_fault(entry, &client).map_err(|error| error.to_string()),
+        };
         let given = fault.and_then(|fault| self.world.inject(fault).map_err(|error| error.to_string()));
         if let Err(error) = given {
             // The catalogue knows the fault, this ATOM cannot have it: never silently accepted.
@@ -352,6 +379,12 @@ impl<'a> Run<'a> {
             });
         }
     }
+}
+
+/// The client that a fault names and that is not connected.
+fn absent<'a>(entry: &'a FaultEntry, book: &Book) -> Option<&'a str> {
+    let (Value::Text(name), _) = entry.parameters.get("client")? else { return None };
+    book.client(name).is_some_and(|client| client.id.is_none()).then_some(name)
 }
 
 /// Every condition of a scenario.

@@ -146,11 +146,11 @@ impl Simulation {
         self.desk.publish(&mut self.atom);
     }
 
-    /// Puts a new ATOM in the place of the one there is.
+    /// Puts the ATOM of a scenario in the place of the one there is.
     pub(super) fn start_anew(&mut self, options: &Options) -> Result<(), ApiError> {
         let atom = Atom::new(options).map_err(ApiError::impossible_scenario)?;
         let (desk, mut present) = self.desk_and_present(wall_now());
-        desk.put_in_place(atom, &mut present);
+        desk.lend_place(atom, &mut present);
         self.shares_due_us = 0;
         self.send_outputs();
         Ok(())
@@ -239,7 +239,7 @@ impl Simulation {
                 self.desk.look(&self.atom);
             }
             if driven && !self.desk.drives() {
-                return;
+                return self.desk.publish(&mut self.atom);
             }
         }
         self.atom.advance_to(t_us);

@@ -63,6 +63,8 @@ pub(in crate::server) struct Desk {
     object: Option<FaultId>,
     recordings: Recordings,
     stage: Stage,
+    /// How the served ATOM was made, while that of a scenario stands in its place.
+    served: Option<Options>,
     websocket: Presence,
     events: broadcast::Sender<Event>,
 }
@@ -83,6 +85,7 @@ impl Desk {
             object: None,
             recordings: Recordings::new(folder),
             stage: Stage::default(),
+            served: None,
             websocket,
             events: broadcast::Sender::new(EVENTS_BEHIND_MAX),
         }
@@ -318,7 +321,7 @@ impl Desk {
     }
 
     fn reset(&mut self, request: &ResetRequest, present: &mut Present<'_>) -> Result<Reply, ApiError> {
-        let atom = new_atom(request, present.atom.options())?;
+        let atom = self.served_anew(request, present.atom)?;
         Ok(Reply::Clock(self.put_in_place(atom, present)))
     }
 
@@ -339,7 +342,7 @@ impl Desk {
             (None, RecordingFormat::Trace) => Some(&ResetRequest::default()),
             (Some(reset), RecordingFormat::Csv | RecordingFormat::Trace) => Some(reset),
         };
-        let atom = match reset.map(|reset| new_atom(reset, present.atom.options())).transpose() {
+        let atom = match reset.map(|reset| self.served_anew(reset, present.atom)).transpose() {
             Ok(atom) => atom,
             Err(error) => {
                 place.give_up();
@@ -354,8 +357,22 @@ impl Desk {
         self.recordings.start(place, owner, present.keepers, present.atom).map(Reply::Recording)
     }
 
+    /// The served ATOM, made anew with what a reset changes.
+    fn served_anew(&self, request: &ResetRequest, present: &Atom) -> Result<Atom, ApiError> {
+        let options = reset_options(request, self.served.as_ref().unwrap_or(present.options()))?;
+        Atom::new(&options).map_err(|error| invalid("angles_deg", "a pose of the arm", error))
+    }
+
+    /// Puts the ATOM of a scenario in the place of the one there is, until the next reset.
+    pub(in crate::server) fn lend_place(&mut self, atom: Atom, present: &mut Present<'_>) {
+        let served = self.served.take().unwrap_or_else(|| present.atom.options().clone());
+        self.put_in_place(atom, present);
+        self.served = Some(served);
+    }
+
     /// Puts another ATOM in the place of the one there is.
-    pub(in crate::server) fn put_in_place(&mut self, atom: Atom, present: &mut Present<'_>) -> ClockReply {
+    fn put_in_place(&mut self, atom: Atom, present: &mut Present<'_>) -> ClockReply {
+        self.served = None;
         self.stage.atom_replaced();
         self.websocket.set(atom.options().level.has_web_socket_and_control());
         *present.atom = atom;
@@ -419,11 +436,6 @@ fn clock(tempo: &Tempo, atom: &Atom) -> ClockReply {
             .map(|owner| owner.map_or_else(String::new, |session| session.to_string()))
             .collect(),
     }
-}
-
-fn new_atom(request: &ResetRequest, before: &Options) -> Result<Atom, ApiError> {
-    Atom::new(&reset_options(request, before)?)
-        .map_err(|error| invalid("angles_deg", "a pose of the arm", error))
 }
 
 fn reset_options(request: &ResetRequest, before: &Options) -> Result<Options, ApiError> {

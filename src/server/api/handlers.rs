@@ -19,7 +19,7 @@ use super::requests::{
     ResetRequest, ScenarioRequest, SessionRequest, SpeedRequest, StepRequest, WaitRequest, invalid, micros,
 };
 use super::scenarios;
-use super::sessions::Sessions;
+use super::sessions::{Open, Sessions};
 use crate::atom::fault::{FaultId, catalogue};
 use crate::server::inputs::{Input, Inputs};
 
@@ -48,16 +48,16 @@ impl Api {
     }
 }
 
-/// The session that a request names, if any.
-pub(super) struct Session(Owner);
+/// The session that a request names, if any: it lives as long as this.
+pub(super) struct Session(Owner, Option<Open>);
 
 impl FromRequestParts<Api> for Session {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
-        let Some(name) = parts.headers.get(SESSION_HEADER) else { return Ok(Self(None)) };
+        let Some(name) = parts.headers.get(SESSION_HEADER) else { return Ok(Self(None, None)) };
         let name = name.to_str().unwrap_or("\u{fffd}");
-        api.sessions.renew(name).map(|session| Self(Some(session)))
+        api.sessions.open(name).map(|(session, open)| Self(Some(session), Some(open)))
     }
 }
 
@@ -82,19 +82,19 @@ pub(super) async fn health(State(api): State<Api>) -> Result<Json<HealthReply>, 
 
 /// What really is, beside the protocol
 #[utoipa::path(get, path = "/api/truth", tag = "truth", responses((status = 200, body = TruthReply)))]
-pub(super) async fn truth(State(api): State<Api>, Session(owner): Session) -> Answer {
+pub(super) async fn truth(State(api): State<Api>, Session(owner, _open): Session) -> Answer {
     api.ask(owner, Command::Truth).await
 }
 
 /// Virtual time, its speed and who paused it
 #[utoipa::path(get, path = "/api/clock", tag = "time", responses((status = 200, body = ClockReply)))]
-pub(super) async fn clock(State(api): State<Api>, Session(owner): Session) -> Answer {
+pub(super) async fn clock(State(api): State<Api>, Session(owner, _open): Session) -> Answer {
     api.ask(owner, Command::Clock).await
 }
 
 /// The faults that are there or still to come
 #[utoipa::path(get, path = "/api/faults", tag = "faults", responses((status = 200, body = FaultsReply)))]
-pub(super) async fn faults(State(api): State<Api>, Session(owner): Session) -> Answer {
+pub(super) async fn faults(State(api): State<Api>, Session(owner, _open): Session) -> Answer {
     api.ask(owner, Command::Faults).await
 }
 
@@ -115,7 +115,7 @@ pub(super) async fn fault_catalogue() -> Json<Vec<CatalogueEntry>> {
     responses((status = 200, body = FaultReply), (status = 422, body = ApiError)))]
 pub(super) async fn inject(
     State(api): State<Api>,
-    Session(owner): Session,
+    Session(owner, _open): Session,
     Body(request): Body<FaultRequest>,
 ) -> Answer {
     api.ask(owner, Command::Inject(request)).await
@@ -126,7 +126,7 @@ pub(super) async fn inject(
     responses((status = 200, body = FaultsReply), (status = 404, body = ApiError)))]
 pub(super) async fn clear_fault(
     State(api): State<Api>,
-    Session(owner): Session,
+    Session(owner, _open): Session,
     Path(id): Path<String>,
 ) -> Answer {
     let number = id.parse().map_err(|_| invalid("id", "the number of a fault", &id))?;
@@ -135,7 +135,7 @@ pub(super) async fn clear_fault(
 
 /// Clears every fault
 #[utoipa::path(delete, path = "/api/faults", tag = "faults", responses((status = 200, body = FaultsReply)))]
-pub(super) async fn clear_faults(State(api): State<Api>, Session(owner): Session) -> Answer {
+pub(super) async fn clear_faults(State(api): State<Api>, Session(owner, _open): Session) -> Answer {
     api.ask(owner, Command::ClearFaults).await
 }
 
@@ -144,7 +144,7 @@ pub(super) async fn clear_faults(State(api): State<Api>, Session(owner): Session
     responses((status = 200, body = FaultReply)))]
 pub(super) async fn button(
     State(api): State<Api>,
-    Session(owner): Session,
+    Session(owner, _open): Session,
     Body(Nothing {}): Body<Nothing>,
 ) -> Answer {
     api.ask(owner, Command::Inject(plain_fault("button.press", None))).await
@@ -155,7 +155,7 @@ pub(super) async fn button(
     responses((status = 200, body = FaultReply)))]
 pub(super) async fn power_cycle(
     State(api): State<Api>,
-    Session(owner): Session,
+    Session(owner, _open): Session,
     Body(request): Body<PowerCycleRequest>,
 ) -> Answer {
     api.ask(owner, Command::Inject(plain_fault(request.what.fault(), request.for_s))).await
@@ -166,7 +166,7 @@ pub(super) async fn power_cycle(
     responses((status = 200, body = FaultReply), (status = 422, body = ApiError)))]
 pub(super) async fn object(
     State(api): State<Api>,
-    Session(owner): Session,
+    Session(owner, _open): Session,
     Body(request): Body<ObjectRequest>,
 ) -> Answer {
     api.ask(owner, Command::Object(request)).await
@@ -177,7 +177,7 @@ pub(super) async fn object(
     responses((status = 200, body = ClockReply), (status = 422, body = ApiError)))]
 pub(super) async fn pose(
     State(api): State<Api>,
-    Session(owner): Session,
+    Session(owner, _open): Session,
     Body(request): Body<PoseRequest>,
 ) -> Answer {
     let request = ResetRequest { angles_deg: Some(request.angles_deg), ..ResetRequest::default() };
@@ -189,7 +189,7 @@ pub(super) async fn pose(
     responses((status = 200, body = ClockReply), (status = 422, body = ApiError)))]
 pub(super) async fn reset(
     State(api): State<Api>,
-    Session(owner): Session,
+    Session(owner, _open): Session,
     Body(request): Body<ResetRequest>,
 ) -> Answer {
     api.ask(owner, Command::Reset(request)).await
@@ -200,7 +200,7 @@ pub(super) async fn reset(
     responses((status = 200, body = ClockReply), (status = 422, body = ApiError)))]
 pub(super) async fn speed(
     State(api): State<Api>,
-    Session(owner): Session,
+    Session(owner, _open): Session,
     Body(request): Body<SpeedRequest>,
 ) -> Answer {
     api.ask(owner, Command::Speed(request.speed.speed()?)).await
@@ -211,7 +211,7 @@ pub(super) async fn speed(
     responses((status = 200, body = ClockReply)))]
 pub(super) async fn pause(
     State(api): State<Api>,
-    Session(owner): Session,
+    Session(owner, _open): Session,
     Body(Nothing {}): Body<Nothing>,
 ) -> Answer {
     api.ask(owner, Command::Pause).await
@@ -222,7 +222,7 @@ pub(super) async fn pause(
     responses((status = 200, body = ClockReply)))]
 pub(super) async fn resume(
     State(api): State<Api>,
-    Session(owner): Session,
+    Session(owner, _open): Session,
     Body(Nothing {}): Body<Nothing>,
 ) -> Answer {
     api.ask(owner, Command::Resume).await
@@ -233,7 +233,7 @@ pub(super) async fn resume(
     responses((status = 200, body = ClockReply), (status = 409, body = ApiError)))]
 pub(super) async fn step(
     State(api): State<Api>,
-    Session(owner): Session,
+    Session(owner, _open): Session,
     Body(StepRequest { ticks }): Body<StepRequest>,
 ) -> Answer {
     if !(1..=TICKS_MAX).contains(&ticks) {
@@ -247,7 +247,7 @@ pub(super) async fn step(
     responses((status = 200, body = ClockReply), (status = 409, body = ApiError)))]
 pub(super) async fn advance(
     State(api): State<Api>,
-    Session(owner): Session,
+    Session(owner, _open): Session,
     Body(AdvanceRequest { for_s }): Body<AdvanceRequest>,
 ) -> Answer {
     api.ask(owner, Command::Advance(micros("for_s", for_s)?)).await
@@ -258,7 +258,7 @@ pub(super) async fn advance(
     responses((status = 200, body = ClockReply), (status = 409, body = ApiError), (status = 422, body = ApiError)))]
 pub(super) async fn wait(
     State(api): State<Api>,
-    Session(owner): Session,
+    Session(owner, _open): Session,
     Body(request): Body<WaitRequest>,
 ) -> Answer {
     request.until.check()?;
@@ -268,7 +268,7 @@ pub(super) async fn wait(
 
 /// The traces and recordings that are on
 #[utoipa::path(get, path = "/api/recordings", tag = "recordings", responses((status = 200, body = RecordingsReply)))]
-pub(super) async fn recordings(State(api): State<Api>, Session(owner): Session) -> Answer {
+pub(super) async fn recordings(State(api): State<Api>, Session(owner, _open): Session) -> Answer {
     api.ask(owner, Command::Recordings).await
 }
 
@@ -278,7 +278,7 @@ pub(super) async fn recordings(State(api): State<Api>, Session(owner): Session) 
         (status = 422, body = ApiError)))]
 pub(super) async fn start_recording(
     State(api): State<Api>,
-    Session(owner): Session,
+    Session(owner, _open): Session,
     Body(request): Body<RecordingRequest>,
 ) -> Answer {
     api.ask(owner, Command::StartRecording(request)).await
@@ -289,7 +289,7 @@ pub(super) async fn start_recording(
     responses((status = 200, body = RecordingsReply), (status = 404, body = ApiError), (status = 500, body = ApiError)))]
 pub(super) async fn end_recording(
     State(api): State<Api>,
-    Session(owner): Session,
+    Session(owner, _open): Session,
     Path(id): Path<String>,
 ) -> Answer {
     let number = id.parse().map_err(|_| invalid("id", "the number of a recording", &id))?;
@@ -301,13 +301,16 @@ pub(super) async fn end_recording(
     responses((status = 200, body = RunReply), (status = 409, body = ApiError), (status = 422, body = ApiError)))]
 pub(super) async fn run_scenario(
     State(api): State<Api>,
-    Session(owner): Session,
+    Session(owner, _open): Session,
     Body(request): Body<ScenarioRequest>,
 ) -> Answer {
-    let scenario = Box::new(scenarios::read(&request)?);
+    let fresh = request.fresh;
+    // A big file takes its time, which is not that of other requests.
+    let read = tokio::task::spawn_blocking(move || scenarios::read(&request)).await;
+    let scenario = Box::new(read.map_err(|_| ApiError::stopping())??);
     // Dropped after the answer's receiver, also when the client leaves.
     let _leaving = Leaving(api.inputs.clone());
-    api.ask(owner, Command::RunScenario { scenario, fresh: request.fresh }).await
+    api.ask(owner, Command::RunScenario { scenario, fresh }).await
 }
 
 /// Starts a session that lives by its lease
@@ -331,7 +334,7 @@ pub(super) async fn end_session(
     State(api): State<Api>,
     Path(name): Path<String>,
 ) -> Result<Json<Nothing>, ApiError> {
-    let session = api.sessions.renew(&name)?;
+    let (session, _open) = api.sessions.open(&name)?;
     api.sessions.end(session);
     // When this is answered, everything is undone.
     let _clock = api.ask(None, Command::Clock).await?;

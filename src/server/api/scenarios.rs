@@ -15,33 +15,20 @@ use crate::scenario::plan::Scenario;
 
 /// What stands for the file in messages.
 const FILE: &str = "toml";
-/// Names that a message lists.
-const NAMES_MAX: usize = 10;
+/// Errors of one text that an answer lists.
+const ERRORS_MAX: usize = 10;
 
 /// The way back to who asked for a scenario.
 type Answer = oneshot::Sender<Result<Reply, ApiError>>;
 
-/// The scenario of a request.
+/// The scenario of a request. It names no files: who may call the API need not be allowed to read them.
 pub(super) fn read(request: &ScenarioRequest) -> Result<Scenario, ApiError> {
-    let invalid = |message: String| ApiError::new(Code::InvalidScenario, message);
-    let scenarios = load::load_text(Path::new(FILE), &request.toml)
-        .map_err(|errors| invalid(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")))?;
-    let names = || {
-        let names: Vec<&str> =
-            scenarios.iter().take(NAMES_MAX).map(|scenario| scenario.name.as_str()).collect();
-        names.join(", ")
-    };
-    match (&request.name, scenarios.as_slice()) {
-        (None, [scenario]) => Ok(scenario.clone()),
-        (None, _) => {
-            Err(invalid(format!("expected name to say which scenario of the file, such as {}", names())))
-        }
-        (Some(name), _) => {
-            scenarios.iter().find(|scenario| scenario.name == *name).cloned().ok_or_else(|| {
-                invalid(format!("expected name to be one such as {}, found \"{name}\"", names()))
-            })
-        }
-    }
+    load::load_one(Path::new(FILE), &request.toml, request.name.as_deref()).map_err(|errors| {
+        let list: Vec<String> = errors.iter().take(ERRORS_MAX).map(ToString::to_string).collect();
+        let more = errors.len() - list.len();
+        let more = if more == 0 { String::new() } else { format!("; and {more} more") };
+        ApiError::new(Code::InvalidScenario, list.join("; ") + &more)
+    })
 }
 
 /// The scenario that is on, and the one that is about to be.

@@ -1,5 +1,5 @@
 //! Sessions: what a client of the API started ends with its session. A session lives by its lease, which every
-//! request that names it renews, or as long as its event stream.
+//! request that names it renews and which does not run out while one is open, or as long as its event stream.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,8 +17,8 @@ const SESSIONS_MAX: usize = 64;
 #[derive(Debug, Default)]
 struct Registry {
     made: u64,
-    /// The sessions that live; sending on one renews its lease.
-    alive: BTreeMap<SessionNumber, watch::Sender<()>>,
+    /// The sessions that live, with their open requests.
+    alive: BTreeMap<SessionNumber, watch::Sender<usize>>,
 }
 
 /// The sessions of one server.
@@ -26,6 +26,23 @@ struct Registry {
 pub(in crate::server) struct Sessions {
     registry: Arc<Mutex<Registry>>,
     inputs: Inputs,
+}
+
+/// An open request of a session. Its end renews the lease, as its beginning did.
+#[derive(Debug)]
+pub(super) struct Open(watch::Sender<usize>);
+
+impl Open {
+    fn new(requests: watch::Sender<usize>) -> Self {
+        requests.send_modify(|open| *open += 1);
+        Self(requests)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.send_modify(|open| *open -= 1);
+    }
 }
 
 impl Sessions {
@@ -38,22 +55,25 @@ impl Sessions {
         self.make().map(|(session, _)| session)
     }
 
-    /// A session that ends when it is not renewed for `lease`.
+    /// A session that ends when no request of it has been open for `lease`.
     pub(super) fn start_leased(&self, lease: Duration) -> Result<SessionNumber, ApiError> {
-        let (session, mut renewed) = self.make()?;
+        let (session, mut requests) = self.make()?;
         let sessions = self.clone();
         tokio::spawn(async move {
-            loop {
+            while requests.wait_for(|open| *open == 0).await.is_ok() {
                 tokio::select! {
-                    () = tokio::time::sleep(lease) => break sessions.end(session),
-                    change = renewed.changed() => if change.is_err() { break },
+                    () = tokio::time::sleep(lease) => {
+                        sessions.end(session);
+                        break;
+                    }
+                    change = requests.changed() => if change.is_err() { break },
                 }
             }
         });
         Ok(session)
     }
 
-    fn make(&self) -> Result<(SessionNumber, watch::Receiver<()>), ApiError> {
+    fn make(&self) -> Result<(SessionNumber, watch::Receiver<usize>), ApiError> {
         let mut registry = self.lock();
         if registry.alive.len() >= SESSIONS_MAX {
             return Err(ApiError::new(
@@ -63,18 +83,17 @@ impl Sessions {
         }
         registry.made += 1;
         let session = SessionNumber(registry.made);
-        let (sender, renewed) = watch::channel(());
+        let (sender, requests) = watch::channel(0);
         registry.alive.insert(session, sender);
-        Ok((session, renewed))
+        Ok((session, requests))
     }
 
-    /// The session that a request names, its lease renewed.
-    pub(super) fn renew(&self, name: &str) -> Result<SessionNumber, ApiError> {
+    /// The session that a request names, which lives as long as the request is open.
+    pub(super) fn open(&self, name: &str) -> Result<(SessionNumber, Open), ApiError> {
         let session: SessionNumber = name.parse().map_err(|()| Self::unknown(name))?;
         let registry = self.lock();
-        let renewed = registry.alive.get(&session).ok_or_else(|| Self::unknown(name))?;
-        renewed.send_replace(());
-        Ok(session)
+        let requests = registry.alive.get(&session).ok_or_else(|| Self::unknown(name))?;
+        Ok((session, Open::new(requests.clone())))
     }
 
     /// Ends a session, and all it owns: what is asked of the simulation afterwards finds it undone.
