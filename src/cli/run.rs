@@ -24,7 +24,7 @@ pub(super) struct RunArgs {
     /// Scenario files, or folders of them.
     #[arg(default_value = "scenarios")]
     paths: Vec<PathBuf>,
-    /// Only scenarios whose name contains this, or that have it as a tag.
+    /// Only the scenario of this name, or else those whose name contains this or that have it as a tag.
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
     /// Only part i of n, for several machines.
@@ -81,11 +81,21 @@ pub(super) fn run(args: &RunArgs) -> Result<(), CommandError> {
     let options = batch_options(args);
     let selected = batch::select(&scenarios, &options);
     if selected.is_empty() {
-        let only = args.only.as_deref().unwrap_or("(everything)");
-        return Err(CommandError::bad_input(format!(
-            "of {} scenarios none is selected by --only {only}; names are in the files",
-            scenarios.len()
-        )));
+        let whole = Options { shard: None, ..options.clone() };
+        let of = batch::select(&scenarios, &whole).len();
+        return Err(CommandError::bad_input(match (&args.only, args.shard) {
+            (_, Some(shard)) if of > 0 => {
+                format!(
+                    "--shard {}/{} of {of} scenarios has none; expected fewer shards",
+                    shard.index, shard.count
+                )
+            }
+            (only, _) => format!(
+                "of {} scenarios none is selected by --only {}; names are in the files",
+                scenarios.len(),
+                only.as_deref().unwrap_or_default()
+            ),
+        }));
     }
     if args.check {
         return say(format_args!("{} scenarios are right\n", selected.len()));

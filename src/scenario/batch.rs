@@ -34,7 +34,7 @@ impl std::str::FromStr for Shard {
 /// What to run and how.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Only scenarios whose name contains this, or that have it as a tag.
+    /// Only the scenario of this name; where there is none, those whose name contains this or that have it as a tag.
     pub only: Option<String>,
     /// Only this machine's part.
     pub shard: Option<Shard>,
@@ -66,8 +66,12 @@ impl Default for Options {
 
 /// The scenarios that `options` select, each as often as they say.
 pub fn select<'a>(scenarios: &'a [Scenario], options: &Options) -> Vec<&'a Scenario> {
-    let wanted = |scenario: &&Scenario| {
-        options.only.as_ref().is_none_or(|only| scenario.name.contains(only) || scenario.tags.contains(only))
+    let exact = scenarios.iter().any(|scenario| Some(&scenario.name) == options.only.as_ref());
+    let wanted = |scenario: &&Scenario| match &options.only {
+        None => true,
+        // The whole name of one means that one, also where the name of another begins with it.
+        Some(only) if exact => scenario.name == *only,
+        Some(only) => scenario.name.contains(only) || scenario.tags.contains(only),
     };
     let mine = |index: usize| options.shard.is_none_or(|shard| index % shard.count == shard.index - 1);
     let chosen = scenarios.iter().filter(wanted).enumerate().filter(|(index, _)| mine(*index));

@@ -148,10 +148,9 @@ impl Cast {
                     ),
                 },
                 (Progress::Waiting(_), Some(when)) => waited_for(plan, when, book),
-                (Progress::Uploading { upload, index, .. }, _) => (
-                    ACKS.to_owned(),
-                    format!("{index} of {} when the scenario ended", upload.messages.len()),
-                ),
+                (Progress::Uploading { upload, index, .. }, _) => {
+                    (ACKS.to_owned(), format!("{index} of {} when the scenario ended", upload.messages.len()))
+                }
                 (Progress::Waiting(_), None) | (Progress::Repeating(..) | Progress::Over(_), _) => continue,
             };
             stuck.push(Stuck { step, expected, seen });

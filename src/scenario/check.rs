@@ -12,7 +12,7 @@ use super::fault_entry::FaultEntry;
 use super::format::{Arm, Client, Expect, File, Plant, Step, TransportName, WifiName};
 use super::plan::{Begin, ClientPlan, ExpectPlan, Scenario, StepPlan, Window};
 use crate::atom::fault::{self, Scope};
-use crate::atom::{ClientId, CpuModel, Options, Transport};
+use crate::atom::{Atom, ClientId, CpuModel, Options, Transport};
 use crate::hardware::{HardwareOptions, Object, ObjectSize, PlantKind};
 use crate::link::Profile;
 
@@ -64,6 +64,10 @@ pub(super) fn scenario(source: &Source<'_>, file: File) -> Result<Scenario, Vec<
             arm_options(arm.get_ref(), file.seed)
         },
     );
+    if let Err(error) = Atom::new(&options) {
+        let at = file.arm.as_ref().map_or_else(|| file.name.span(), Spanned::span);
+        findings.add(&at, format!("the arm cannot be: {error}"));
+    }
     let steps = steps(&file, &names, &mut findings);
     for entry in &file.faults {
         check_fault(entry, *file.duration_s.get_ref(), &names, &mut findings);
@@ -274,7 +278,8 @@ fn check_fault(entry: &Spanned<FaultEntry>, duration_s: f64, names: &Names<'_>, 
         findings.add(&at, error.to_string());
     }
     if !(0.0..duration_s).contains(&fault.at_s) {
-        let message = format!("expected at_s from 0 to before the end at {duration_s} s, found {}", fault.at_s);
+        let message =
+            format!("expected at_s from 0 to before the end at {duration_s} s, found {}", fault.at_s);
         findings.add(&span, message);
     }
     for (name, number) in [("for_s", fault.for_s), ("every_s", fault.every_s)] {

@@ -1,7 +1,10 @@
 //! Whether a condition makes sense: joints, clients, labels, registers that exist, and limits that limit.
 
 use super::check::{Names, unknown_client, unknown_label};
-use super::condition::{Bounds, Condition, JointNumber, TcpNumber};
+use super::condition::{
+    Bounds, Condition, JointNumber, ReplyCount, ReplyName, ReplyPattern, StreamField, TcpNumber,
+};
+use super::words::reply_word;
 
 /// Checks a condition.
 ///
@@ -43,11 +46,15 @@ pub(super) fn check(condition: &Condition, names: &Names<'_>) -> Result<(), Stri
         Condition::JointsInUse(n) => Err(format!("expected 6 or 7 joints in use, found {n}")),
         Condition::Replies(count) => {
             client(&count.client, names)?;
+            reply_count(count)?;
             limited(&count.bounds())
         }
         Condition::Order(order) => {
             client(&order.client, names)?;
-            if order.replies.is_empty() { Err("expected at least one reply".to_owned()) } else { Ok(()) }
+            if order.replies.is_empty() {
+                return Err("expected at least one reply".to_owned());
+            }
+            order.replies.iter().try_for_each(pattern)
         }
         Condition::ReplyDelayMs(delay) => {
             if !names.labels.contains_key(delay.step.as_str()) {
@@ -56,7 +63,14 @@ pub(super) fn check(condition: &Condition, names: &Names<'_>) -> Result<(), Stri
             limited(&delay.bounds())
         }
         Condition::Done(number) => client(&number.client, names).and_then(|()| limited(&number.bounds())),
-        Condition::Stream(number) => client(&number.client, names).and_then(|()| limited(&number.bounds())),
+        Condition::Stream(number) => {
+            client(&number.client, names)?;
+            let counts = matches!(number.field, StreamField::Packets | StreamField::LongestGapMs);
+            if number.since_s.is_some() && !counts {
+                return Err("since_s belongs to packets and longest_gap_ms, not to other fields".to_owned());
+            }
+            limited(&number.bounds())
+        }
         Condition::Telemetry(number) => {
             client(&number.client, names).and_then(|()| limited(&number.bounds()))
         }
@@ -83,6 +97,49 @@ pub(super) fn check(condition: &Condition, names: &Names<'_>) -> Result<(), Stri
 
 fn client(name: &str, names: &Names<'_>) -> Result<(), String> {
     if names.clients.contains(&name) { Ok(()) } else { Err(unknown_client(name, names)) }
+}
+
+/// What of a reply can be looked at.
+fn reply_count(count: &ReplyCount) -> Result<(), String> {
+    let &ReplyCount { reply, to, status, value, result, joint, since_s, .. } = count;
+    fields(
+        reply,
+        &[
+            ("to", to.is_some(), &[ReplyName::Ack]),
+            ("status", status.is_some(), &[ReplyName::Ack, ReplyName::Register, ReplyName::Written]),
+            ("value", value.is_some(), &[ReplyName::Ack]),
+            ("result", result.is_some(), &[ReplyName::Done]),
+            ("joint", joint.is_some(), &[ReplyName::Done]),
+        ],
+    )?;
+    if since_s.is_some() && reply == ReplyName::Telem {
+        return Err("since_s does not belong to telem, whose samples are counted from the start".to_owned());
+    }
+    Ok(())
+}
+
+/// What of one reply of an order can be looked at.
+fn pattern(pattern: &ReplyPattern) -> Result<(), String> {
+    let &ReplyPattern { reply, to, status, result } = pattern;
+    if matches!(reply, ReplyName::Stream | ReplyName::Telem) {
+        return Err(format!("expected a reply that comes once in an order, found {}", reply_word(reply)));
+    }
+    fields(
+        reply,
+        &[
+            ("to", to.is_some(), &[ReplyName::Ack]),
+            ("status", status.is_some(), &[ReplyName::Ack, ReplyName::Register, ReplyName::Written]),
+            ("result", result.is_some(), &[ReplyName::Done]),
+        ],
+    )
+}
+
+/// Refuses a field that is given for a reply that has no such field: name, given, the replies that have it.
+fn fields(reply: ReplyName, fields: &[(&str, bool, &[ReplyName])]) -> Result<(), String> {
+    let foreign = fields.iter().find(|(_, given, of)| *given && !of.contains(&reply));
+    let Some((name, _, of)) = foreign else { return Ok(()) };
+    let of: Vec<&str> = of.iter().copied().map(reply_word).collect();
+    Err(format!("{name} belongs to {}, {} has none", of.join(", "), reply_word(reply)))
 }
 
 fn joint_number(number: &JointNumber) -> Result<(), String> {

@@ -164,8 +164,11 @@ impl<'a> Parsed<'a> {
         let Some(run) = found else {
             let names: Vec<&str> = runs.iter().take(NAMES_MAX).map(|run| run.name.as_str()).collect();
             let found = name.map_or("no name".to_owned(), |name| format!("\"{name}\""));
-            let message =
-                format!("expected the name of one of {} scenarios, such as {}; found {found}", runs.len(), names.join(", "));
+            let message = format!(
+                "expected the name of one of {} scenarios, such as {}; found {found}",
+                runs.len(),
+                names.join(", ")
+            );
             return Err(vec![whole(self.source.path, message)]);
         };
         let scenario = self.of_case(run.case)?;
@@ -178,17 +181,21 @@ impl<'a> Parsed<'a> {
             self.seeds.clone().map_or(vec![None], |seeds| seeds.map(Some).collect());
         let named = |case| {
             let name = self.name(case);
-            seeds.iter().map(move |&seed| {
-                let name = seed.map_or(name.clone(), |seed| seed_name(&name, seed));
-                Run { name, case, seed }
-            }).collect::<Vec<_>>()
+            seeds
+                .iter()
+                .map(move |&seed| {
+                    let name = seed.map_or(name.clone(), |seed| seed_name(&name, seed));
+                    Run { name, case, seed }
+                })
+                .collect::<Vec<_>>()
         };
         self.cases.iter().flat_map(named).collect()
     }
 
     /// The name of a case; what is wrong with it comes out when the case is loaded.
     fn name(&self, case: &Case) -> String {
-        let written = self.tree.get_ref().get("name").and_then(|name| name.get_ref().as_str()).unwrap_or_default();
+        let written =
+            self.tree.get_ref().get("name").and_then(|name| name.get_ref().as_str()).unwrap_or_default();
         case_name(filled(written, case), case)
     }
 
@@ -235,7 +242,10 @@ fn take_parameters(tree: &mut Spanned<DeTable<'_>>) -> Result<Parameters, toml::
 }
 
 /// The seeds of a file, if it does not ask for too many runs.
-fn check_runs(source: &Source<'_>, parameters: &Parameters) -> Result<Option<RangeInclusive<u64>>, Vec<FileError>> {
+fn check_runs(
+    source: &Source<'_>,
+    parameters: &Parameters,
+) -> Result<Option<RangeInclusive<u64>>, Vec<FileError>> {
     let cases = parameters.cases.len();
     if cases > CASES_MAX {
         return Err(vec![whole(source.path, format!("expected at most {CASES_MAX} cases, found {cases}"))]);
@@ -325,7 +335,8 @@ fn replaced<'a>(
 
 /// A text with the values of a case in the place of their `${key}`.
 fn filled(text: &str, case: &Case) -> String {
-    case.iter().fold(text.to_owned(), |text, (key, value)| text.replace(&format!("${{{key}}}"), &plain(value)))
+    case.iter()
+        .fold(text.to_owned(), |text, (key, value)| text.replace(&format!("${{{key}}}"), &plain(value)))
 }
 
 /// A value as text without quotes.

@@ -153,7 +153,8 @@ mod tests {
     #[test]
     fn a_plan_is_read_from_the_scenarios_folder_and_from_nowhere_else() {
         let folder = tempfile::tempdir().expect("a folder");
-        let text = "t,q_plan_1,q_plan_2,q_plan_3,q_plan_4,q_plan_5,q_plan_6\n0,0,0,0,0,0,0\n0.01,0,0,0,0,0,0\n";
+        let text =
+            "t,q_plan_1,q_plan_2,q_plan_3,q_plan_4,q_plan_5,q_plan_6\n0,0,0,0,0,0,0\n0.01,0,0,0,0,0,0\n";
         std::fs::write(folder.path().join("p.csv"), text).expect("a file");
         let upload = |csv: &str, folder: Option<&Path>| Upload::new(&plan(Vec::new(), Some(csv)), folder);
         let here = Some(folder.path());

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::book::Brief;
-use super::condition::{Condition, JointNumber, ReplyCount, ReplyName, TcpNumber};
+use super::condition::{Condition, JointNumber, ReplyCount, ReplyName, ReplyPattern, TcpNumber};
 use super::judge::code_of;
 use super::plan::Window;
 
@@ -35,7 +35,7 @@ pub fn condition(condition: &Condition) -> String {
         Condition::PlanValid(valid) => format!("plan valid: {valid}"),
         Condition::Replies(count) => replies(count),
         Condition::Order(order) => {
-            let list = order.replies.iter().map(|pattern| reply_word(pattern.reply)).collect::<Vec<_>>();
+            let list = order.replies.iter().map(pattern).collect::<Vec<_>>();
             format!("{} gets in this order: {}", order.client, list.join(", "))
         }
         Condition::ReplyDelayMs(delay) => format!("reply to step {} after {} ms", delay.step, delay.bounds()),
@@ -43,7 +43,8 @@ pub fn condition(condition: &Condition) -> String {
             format!("{:?} of {}'s last DONE {}", number.field, number.client, number.bounds())
         }
         Condition::Stream(number) => {
-            format!("STREAM of {}: {:?} {}", number.client, number.field, number.bounds())
+            let since = since(number.since_s);
+            format!("STREAM of {}: {:?}{since} {}", number.client, number.field, number.bounds())
         }
         Condition::Telemetry(number) => {
             format!("telemetry of {}: {:?} {}", number.client, number.field, number.bounds())
@@ -63,8 +64,7 @@ pub fn condition(condition: &Condition) -> String {
 
 fn tcp(what: &str, unit: &str, number: &TcpNumber) -> String {
     let axis = number.axis.map_or_else(String::new, |axis| format!(" along {axis:?}").to_lowercase());
-    let since = number.since_s.map_or_else(String::new, |since_s| format!(" since {since_s} s"));
-    format!("{what}{axis}{since} {}{unit}", number.bounds())
+    format!("{what}{axis}{} {}{unit}", since(number.since_s), number.bounds())
 }
 
 fn replies(count: &ReplyCount) -> String {
@@ -75,10 +75,35 @@ fn replies(count: &ReplyCount) -> String {
     if let Some(status) = count.status {
         let _ = write!(what, " with status {status}");
     }
+    if let Some(value) = count.value {
+        let _ = write!(what, " with value {value}");
+    }
     if let Some(result) = count.result {
         let _ = write!(what, " with result {result}");
     }
-    format!("{} of {what} to {}", count.bounds(), count.client)
+    if let Some(joint) = count.joint {
+        let _ = write!(what, " of joint {joint}");
+    }
+    format!("{} of {what} to {}{}", count.bounds(), count.client, since(count.since_s))
+}
+
+/// One reply of an order.
+fn pattern(pattern: &ReplyPattern) -> String {
+    let mut what = reply_word(pattern.reply).to_owned();
+    if let Some(to) = pattern.to {
+        let _ = write!(what, " to {}", request_word(code_of(to)));
+    }
+    if let Some(status) = pattern.status {
+        let _ = write!(what, " with status {status}");
+    }
+    if let Some(result) = pattern.result {
+        let _ = write!(what, " with result {result}");
+    }
+    what
+}
+
+fn since(since_s: Option<f64>) -> String {
+    since_s.map_or_else(String::new, |since_s| format!(" since {since_s} s"))
 }
 
 /// A reply's name.

@@ -15,8 +15,11 @@ fn servo(a: &Arguments, fault: ServoFault) -> FaultKind {
 }
 
 fn object_size(a: &Arguments) -> Option<ObjectSize> {
-    let angle = a.optional("angle_deg").map(ObjectSize::AngleDeg);
-    angle.or_else(|| a.optional("width_mm").map(ObjectSize::WidthMm))
+    match (a.optional("angle_deg"), a.optional("width_mm")) {
+        (Some(deg), None) => Some(ObjectSize::AngleDeg(deg)),
+        (None, Some(mm)) => Some(ObjectSize::WidthMm(mm)),
+        (Some(_), Some(_)) | (None, None) => None,
+    }
 }
 
 /// Faults of servos, bus, gripper, arm and IMU.

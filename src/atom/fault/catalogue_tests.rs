@@ -113,7 +113,7 @@ fn wrong_parameters_say_what_would_be_right() {
     );
     assert_eq!(
         message("gripper.object_in", &[]),
-        "gripper.object_in needs angle_deg = a number from -51.5 to 0 °"
+        "gripper.object_in needs exactly one of angle_deg and width_mm"
     );
 }
 

@@ -25,6 +25,8 @@ pub enum ParameterKind {
         min: f64,
         /// Highest.
         max: f64,
+        /// Only whole numbers.
+        integer: bool,
         /// Their unit, for people.
         unit: &'static str,
     },
@@ -42,8 +44,9 @@ impl ParameterKind {
                 let number = if integer { "a whole number" } else { "a number" };
                 format!("{number} from {min} to {max}{}", spaced(unit))
             }
-            Self::Numbers { count, min, max, unit } => {
-                format!("{count} numbers from {min} to {max}{}", spaced(unit))
+            Self::Numbers { count, min, max, integer, unit } => {
+                let numbers = if integer { "whole numbers" } else { "numbers" };
+                format!("{count} {numbers} from {min} to {max}{}", spaced(unit))
             }
             Self::Client => "the name of a client".to_owned(),
             Self::Direction => "\"to-atom\" or \"from-atom\"".to_owned(),
@@ -117,7 +120,7 @@ pub(super) const fn whole(name: &'static str, min: f64, max: f64, unit: &'static
 pub(super) const fn numbers(name: &'static str, count: usize, limit: f64, unit: &'static str) -> Parameter {
     Parameter {
         name,
-        kind: ParameterKind::Numbers { count, min: -limit, max: limit, unit },
+        kind: ParameterKind::Numbers { count, min: -limit, max: limit, integer: false, unit },
         required: true,
         default: None,
     }

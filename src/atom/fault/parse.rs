@@ -69,6 +69,13 @@ pub enum FaultError {
         /// What it is.
         found: String,
     },
+    /// Of some parameters not exactly one is given.
+    NotOneOf {
+        /// The fault.
+        fault: &'static str,
+        /// The parameters.
+        parameters: Vec<&'static str>,
+    },
     /// A client of that name does not exist.
     UnknownClient {
         /// The fault.
@@ -82,7 +89,7 @@ impl FaultError {
     /// The parameter that is wrong, when it is one that was given.
     pub fn parameter(&self) -> Option<&str> {
         match self {
-            Self::UnknownFault { .. } | Self::Missing { .. } => None,
+            Self::UnknownFault { .. } | Self::Missing { .. } | Self::NotOneOf { .. } => None,
             Self::UnknownParameter { parameter, .. } => Some(parameter),
             Self::Invalid { parameter, .. } => Some(parameter),
             Self::UnknownClient { .. } => Some("client"),
@@ -107,6 +114,9 @@ impl std::fmt::Display for FaultError {
             }
             Self::Invalid { fault, parameter, expected, found } => {
                 write!(f, "{parameter} of {fault} must be {expected}, found {found}")
+            }
+            Self::NotOneOf { fault, parameters } => {
+                write!(f, "{fault} needs exactly one of {}", parameters.join(" and "))
             }
             Self::UnknownClient { fault, client } => {
                 write!(f, "{fault} names the client \"{client}\", which does not exist")
@@ -200,10 +210,10 @@ pub fn parse(
             None => take_default(entry, parameter, &mut arguments)?,
         }
     }
-    (entry.build)(&arguments).ok_or_else(|| FaultError::Missing {
-        fault: entry.name,
-        parameter: entry.parameters.first().map_or("", |p| p.name),
-        expected: entry.parameters.first().map_or_else(String::new, |p| p.kind.expected()),
+    (entry.build)(&arguments).ok_or_else(|| {
+        let either = |parameter: &&Parameter| !parameter.required && parameter.default.is_none();
+        let parameters = entry.parameters.iter().filter(either).map(|p| p.name).collect();
+        FaultError::NotOneOf { fault: entry.name, parameters }
     })
 }
 
@@ -237,17 +247,17 @@ fn take(
     };
     match (parameter.kind, value) {
         (ParameterKind::Number { min, max, integer, .. }, Value::Number(number)) => {
-            let whole = !integer || (number - libm::floor(*number)).abs() < f64::EPSILON;
-            if !(min..=max).contains(number) || !whole {
+            if !(min..=max).contains(number) || (integer && !is_whole(*number)) {
                 return Err(invalid(number.to_string()));
             }
             arguments.numbers.insert(parameter.name, *number);
         }
-        (ParameterKind::Numbers { count, min, max, .. }, Value::Numbers(list)) => {
+        (ParameterKind::Numbers { count, min, max, integer, .. }, Value::Numbers(list)) => {
             if list.len() != count {
                 return Err(invalid(format!("{} numbers", list.len())));
             }
-            if let Some(bad) = list.iter().find(|number| !(min..=max).contains(*number)) {
+            let right = |number: f64| (min..=max).contains(&number) && (!integer || is_whole(number));
+            if let Some(bad) = list.iter().find(|number| !right(**number)) {
                 return Err(invalid(bad.to_string()));
             }
             arguments.lists.insert(parameter.name, list.clone());
@@ -274,4 +284,8 @@ fn take(
         ) => return Err(invalid(other.kind().to_owned())),
     }
     Ok(())
+}
+
+fn is_whole(number: f64) -> bool {
+    (number - libm::floor(number)).abs() < f64::EPSILON
 }

@@ -104,7 +104,7 @@ pub(super) const TABLE: &[Entry] = &[
         Event,
         [Parameter {
             name: "ip",
-            kind: ParameterKind::Numbers { count: 4, min: 0.0, max: 255.0, unit: "" },
+            kind: ParameterKind::Numbers { count: 4, min: 0.0, max: 255.0, integer: true, unit: "" },
             required: true,
             default: None
         }],

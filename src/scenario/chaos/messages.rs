@@ -126,8 +126,7 @@ fn plan(random: &mut Random) -> Deed {
         max_error_steps: 227,
         start_tolerance_steps: 4_000,
     };
-    let messages =
-        Upload::new(&plan, None).map(|upload| upload.messages).unwrap_or_default();
+    let messages = Upload::new(&plan, None).map(|upload| upload.messages).unwrap_or_default();
     let mut sends: Vec<(u64, Vec<u8>)> =
         messages.into_iter().enumerate().map(|(i, (bytes, _, _))| (i as u64 * 5_000, bytes)).collect();
     sends.push((100_000, build::play(play).to_vec()));

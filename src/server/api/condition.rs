@@ -64,7 +64,7 @@ impl Condition {
     /// Whether it can be judged at all.
     ///
     /// # Errors
-    /// A joint that does not exist, limits without a limit, or too many parts.
+    /// A joint that does not exist, limits without a limit or that nothing keeps, no parts, or too many.
     pub fn check(&self) -> Result<(), ApiError> {
         let mut parts = 0;
         self.check_part(1, &mut parts)
@@ -88,6 +88,9 @@ impl Condition {
             | Self::GoalDeg(limits)
             | Self::SpeedDps(limits)
             | Self::LoadPercent(limits) => limits.check(),
+            Self::All(none) | Self::Any(none) if none.is_empty() => {
+                Err(invalid("all and any need at least one condition".to_owned()))
+            }
             Self::All(parts_of) | Self::Any(parts_of) => {
                 parts_of.iter().try_for_each(|part| part.check_part(depth + 1, parts))
             }
@@ -123,10 +126,13 @@ impl Limits {
         if let Some(joint) = self.joint.filter(|joint| !(1..=JOINTS).contains(&usize::from(*joint))) {
             return Err(invalid(format!("a joint is 1 to {JOINTS}, found {joint}")));
         }
-        if self.min.is_none() && self.max.is_none() {
-            return Err(invalid("limits need min, max or both".to_owned()));
+        match (self.min, self.max) {
+            (None, None) => Err(invalid("limits need min, max or both".to_owned())),
+            (Some(min), Some(max)) if min > max => {
+                Err(invalid(format!("expected min of at most max, found min {min} and max {max}")))
+            }
+            (Some(_), _) | (None, Some(_)) => Ok(()),
         }
-        Ok(())
     }
 
     fn hold(self, value: f64) -> bool {

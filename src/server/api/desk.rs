@@ -18,7 +18,7 @@ use super::scenarios::Stage;
 use super::sessions::Sessions;
 use super::tempo::Tempo;
 use super::waits::{Until, Wait, Waits};
-use crate::atom::fault::{self, FaultId, Value};
+use crate::atom::fault::{self, FaultError, FaultId, Value};
 use crate::atom::{Atom, Options, client_name};
 use crate::recording::Keepers;
 use crate::server::Speed;
@@ -267,7 +267,7 @@ impl Desk {
             request.parameters.iter().map(|(key, value)| (key.clone(), value.into())).collect();
         let client = |name: &str| present.clients.ids().find(|id| client_name::name(*id) == name);
         let fault = fault::make(&request.name, &values, scope, &client)
-            .map_err(|error| ApiError::new(Code::UnknownFault, error.to_string()))?;
+            .map_err(|error| ApiError::new(code_of(&error), error.to_string()))?;
         let id = present
             .atom
             .inject(fault)
@@ -419,6 +419,17 @@ fn reply_of(id: FaultId, given: &Given, active: Option<bool>) -> FaultReply {
         parameters: given.parameters.clone(),
         active: active.unwrap_or(false),
         session: given.owner.map(|session| session.to_string()),
+    }
+}
+
+/// The code of what is wrong with a fault.
+fn code_of(error: &FaultError) -> Code {
+    match error {
+        FaultError::UnknownFault { .. } | FaultError::UnknownParameter { .. } => Code::UnknownFault,
+        FaultError::Missing { .. }
+        | FaultError::Invalid { .. }
+        | FaultError::NotOneOf { .. }
+        | FaultError::UnknownClient { .. } => Code::InvalidValue,
     }
 }
 

@@ -1,5 +1,8 @@
 //! The library of scenarios: every one passes, twice with the same bytes, and within its time.
 
+mod files;
+mod rules;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -26,6 +29,29 @@ fn run(scenarios: &[Scenario], options: &Options) -> Vec<Outcome> {
 
 fn failures(outcomes: &[Outcome]) -> String {
     outcomes.iter().filter(|outcome| !outcome.verdict.passed()).map(report::details).collect()
+}
+
+const WRONG: &str = r#"name = "wrong"
+purpose = "The arm is said to move, and does not"
+duration_s = 1
+
+[[client]]
+name = "page"
+transport = "udp"
+
+[[step]]
+client = "page"
+at_s = 0.2
+do = "ping"
+
+[[expect]]
+that.state = "moving"
+at_s = 0.5
+why = "to see a failure"
+"#;
+
+fn wrong() -> Vec<Scenario> {
+    load_text(Path::new("wrong.toml"), WRONG).expect("the file is right, what it expects is not")
 }
 
 #[test]
@@ -85,29 +111,6 @@ fn shards_are_parts_of_the_whole() {
     assert_eq!(all, expected);
 }
 
-const WRONG: &str = r#"name = "wrong"
-purpose = "The arm is said to move, and does not"
-duration_s = 1
-
-[[client]]
-name = "page"
-transport = "udp"
-
-[[step]]
-client = "page"
-at_s = 0.2
-do = "ping"
-
-[[expect]]
-that.state = "moving"
-at_s = 0.5
-why = "to see a failure"
-"#;
-
-fn wrong() -> Vec<Scenario> {
-    load_text(Path::new("wrong.toml"), WRONG).expect("the file is right, what it expects is not")
-}
-
 #[test]
 fn a_failure_says_what_was_expected_what_was_seen_when_and_how_to_repeat_it() {
     let outcomes = run(&wrong(), &Options::default());
@@ -150,64 +153,6 @@ fn the_wall_clock_guard_ends_a_run() {
 fn nothing_new_starts_after_a_failure_that_is_to_stop_all() {
     let options = Options { repeat: 5, stop_on_failure: true, ..Options::default() };
     assert_eq!(run(&wrong(), &options).len(), 1);
-}
-
-fn errors(text: &str) -> Vec<String> {
-    load_text(Path::new("s.toml"), text).expect_err("it is wrong").iter().map(ToString::to_string).collect()
-}
-
-fn with(line: &str) -> String {
-    format!("{WRONG}\n{line}\n")
-}
-
-#[test]
-fn a_wrong_file_gets_line_column_and_what_would_be_right() {
-    let one = |text: &str| {
-        let errors = errors(text);
-        assert_eq!(errors.len(), 1, "{errors:?}");
-        errors[0].clone()
-    };
-    assert_eq!(
-        one(&with("[[fault]]\nname = \"servo.slient\"\njoint = 1")),
-        "s.toml:20:8: unknown fault \"servo.slient\"; the nearest is \"servo.silent\""
-    );
-    assert_eq!(
-        one(&with("[[fault]]\nname = \"servo.silent\"\njoint = 9")),
-        "s.toml:21:9: joint of servo.silent must be a whole number from 1 to 7, found 9"
-    );
-    assert_eq!(
-        one(&with("[[step]]\nclient = \"pgae\"\ndo = \"ping\"")),
-        "s.toml:19:1: no client \"pgae\"; there is: page"
-    );
-    let typo = one(&WRONG.replace("do = \"ping\"", "do = \"pong\""));
-    assert!(typo.starts_with("s.toml:12:6: unknown variant `pong`"), "{typo}");
-    assert!(typo.ends_with("the nearest is `ping`"), "{typo}");
-    let key = one(&WRONG.replace("purpose", "prupose"));
-    assert!(key.starts_with("s.toml:2:1: unknown field `prupose`"), "{key}");
-    assert!(key.ends_with("the nearest is `purpose`"), "{key}");
-    let times = one(&WRONG.replace("at_s = 0.5", "at_s = 0.5\nwithin_s = [0, 1]"));
-    assert!(times.contains("expected exactly one of at_s, within_s"), "{times}");
-    let late = one(&WRONG.replace("at_s = 0.5", "at_s = 1.5"));
-    assert!(late.contains("up to the duration of 1 s, found 1.5 to 1.5"), "{late}");
-}
-
-#[test]
-fn all_that_is_wrong_is_told_at_once() {
-    let found =
-        errors(&with("[[fault]]\nname = \"nothing\"\n[[step]]\nclient = \"page\"\nat_s = 9\ndo = \"hold\""));
-    assert_eq!(found.len(), 2, "{found:?}");
-}
-
-#[test]
-fn parameters_are_put_in_and_unknown_ones_are_named() {
-    let text = WRONG.replace("state = \"moving\"", "state = \"${state}\"");
-    let cases = "[parameters]\nseeds = [3, 5]\ncases = [{ case = \"a\", state = \"holding\" }]\n";
-    let scenarios = load_text(Path::new("s.toml"), &format!("{text}\n{cases}")).expect("it is right");
-    let names: Vec<&str> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
-    assert_eq!(names, ["wrong[a]#3", "wrong[a]#4", "wrong[a]#5"]);
-    assert_eq!(failures(&run(&scenarios, &Options::default())), "");
-    let unknown = errors(&format!("{text}\n{}", cases.replace("state =", "stat =")));
-    assert!(unknown[0].contains("names a parameter that no case has; there is: case, stat"), "{unknown:?}");
 }
 
 #[test]
