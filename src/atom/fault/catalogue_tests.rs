@@ -33,7 +33,8 @@ fn least(entry: &Entry) -> Vec<(&'static str, Value)> {
         ParameterKind::Client => Value::Text("page".into()),
         ParameterKind::Direction => Value::Text("to-atom".into()),
     };
-    entry.parameters.iter().map(|p| (p.name, value(p))).collect()
+    // An object has an angle or a width, not both.
+    entry.parameters.iter().filter(|p| p.name != "width_mm").map(|p| (p.name, value(p))).collect()
 }
 
 #[test]
@@ -111,6 +112,8 @@ fn wrong_parameters_say_what_would_be_right() {
         message("wifi.stall", &[("direction", Value::Text("up".into()))]),
         "direction of wifi.stall must be \"to-atom\" or \"from-atom\", found \"up\""
     );
+    let both = [("angle_deg", Value::Number(-9.0)), ("width_mm", Value::Number(9.0))];
+    assert_eq!(message("gripper.object_in", &both), message("gripper.object_in", &[]));
     assert_eq!(
         message("gripper.object_in", &[]),
         "gripper.object_in needs exactly one of angle_deg and width_mm"
