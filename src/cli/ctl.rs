@@ -1,6 +1,6 @@
 //! `atom-sim ctl`: commands to a running simulator, through its command API.
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use ureq::http::Method;
 
 use super::exit::CommandError;
+use super::output::{say, say_more};
 use crate::server::api::requests::{PowerCycled, RecordingFormat};
 
 pub(crate) const EXAMPLES: &str = "\
@@ -29,7 +30,13 @@ Each command prints the reply as JSON. Exit codes: 0 done, 1 the simulator said 
 #[derive(Debug, Args)]
 pub(crate) struct CtlArgs {
     /// Where the simulator serves.
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8281", global = true)]
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "ATOM_SIM_URL",
+        default_value = "http://127.0.0.1:8281",
+        global = true
+    )]
     url: String,
     /// Session that owns what is started here.
     #[arg(long, value_name = "SESSION", global = true)]
@@ -315,40 +322,51 @@ impl<'a> Client<'a> {
         request: Result<ureq::http::Request<String>, ureq::http::Error>,
     ) -> Result<Value, CommandError> {
         let mut response = self.respond(request)?;
-        let status = response.status();
-        let text = response
-            .body_mut()
-            .read_to_string()
-            .map_err(|error| CommandError::machine(format!("the reply broke off: {error}")))?;
-        let reply: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
-        if status.is_success() {
-            print(&pretty(&text));
-            return Ok(reply);
+        if !response.status().is_success() {
+            return Err(self.refusal(&mut response));
         }
+        let text = text_of(&mut response)?;
+        say(format_args!("{}\n", pretty(&text)))?;
+        Ok(serde_json::from_str(&text).unwrap_or(Value::Null))
+    }
+
+    /// Why the simulator said no.
+    fn refusal(&self, response: &mut ureq::http::Response<ureq::Body>) -> CommandError {
+        let status = response.status();
+        let text = match text_of(response) {
+            Ok(text) => text,
+            Err(error) => return error,
+        };
+        let reply: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
         let error = &reply["error"];
         let message = match (error["code"].as_str(), error["message"].as_str()) {
             (Some(code), Some(message)) => format!("{code}: {message}"),
             _ => format!("{} answered {status}; is that a simulator with the command API?", self.url),
         };
-        Err(CommandError::failed(message))
+        CommandError::failed(message)
     }
 
     /// Prints events until the stream ends.
     fn watch(&self) -> Result<(), CommandError> {
         let mut response = self.respond(self.request(&Method::GET, "events").body(String::new()))?;
+        if !response.status().is_success() {
+            return Err(self.refusal(&mut response));
+        }
         let lines = BufReader::new(response.body_mut().as_reader()).lines();
         for line in lines.map_while(Result::ok) {
-            if let Some(event) = line.strip_prefix("data: ") {
-                print(event);
+            if let Some(event) = line.strip_prefix("data: ")
+                && say_more(format_args!("{event}\n"))?.is_break()
+            {
+                return Ok(());
             }
         }
         Err(CommandError::machine(format!("the events of {} ended: the simulator stopped", self.url)))
     }
 }
 
-fn print(text: &str) {
-    // A closed standard output wants nothing more.
-    let _ = writeln!(io::stdout(), "{text}");
+fn text_of(response: &mut ureq::http::Response<ureq::Body>) -> Result<String, CommandError> {
+    let text = response.body_mut().read_to_string();
+    text.map_err(|error| CommandError::machine(format!("the reply broke off: {error}")))
 }
 
 fn pretty(text: &str) -> String {

@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
+use std::ops::ControlFlow;
 
 use super::exit::CommandError;
 
@@ -11,15 +12,24 @@ use super::exit::CommandError;
 /// # Errors
 /// 3: standard output takes nothing, for another reason.
 pub(super) fn say(text: impl Display) -> Result<(), CommandError> {
+    say_more(text).map(drop)
+}
+
+/// Prints a piece of a result that goes on, until its reader has had enough.
+///
+/// # Errors
+/// As [`say`].
+pub(super) fn say_more(text: impl Display) -> Result<ControlFlow<()>, CommandError> {
     said(write!(io::stdout(), "{text}").and_then(|()| io::stdout().flush()))
 }
 
-fn said(written: io::Result<()>) -> Result<(), CommandError> {
+fn said(written: io::Result<()>) -> Result<ControlFlow<()>, CommandError> {
     match written {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(CommandError::machine(format!(
+        Ok(()) => Ok(ControlFlow::Continue(())),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(ControlFlow::Break(())),
+        Err(error) => Err(CommandError::machine(format!(
             "cannot print: {error}; give standard output a place that takes it"
         ))),
-        Ok(()) | Err(_) => Ok(()),
     }
 }
 
@@ -34,8 +44,8 @@ mod tests {
 
     #[test]
     fn a_reader_that_leaves_is_no_error_and_a_full_disk_is() {
-        assert_eq!(said(Ok(())), Ok(()));
-        assert_eq!(said(Err(ErrorKind::BrokenPipe.into())), Ok(()));
+        assert_eq!(said(Ok(())), Ok(ControlFlow::Continue(())));
+        assert_eq!(said(Err(ErrorKind::BrokenPipe.into())), Ok(ControlFlow::Break(())));
         let full = said(Err(ErrorKind::StorageFull.into())).expect_err("it is not written");
         assert_eq!(full.code, crate::cli::exit::MACHINE);
         assert!(full.message.contains("standard output"), "{full}");

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use super::clients::{
     Client, PING, PONG, STREAM, UdpClient, WebClient, ack_status, control, move_to, subscribe,
 };
-use super::events::Events;
-use super::simulator::{Simulator, eventually, now, run};
+use super::simulator::{Simulator, eventually, now};
 
 /// A client of the command API.
 pub(crate) struct Api<'a> {
@@ -35,7 +34,7 @@ impl<'a> Api<'a> {
         Self { session: Some(session), ..Self::new(simulator) }
     }
 
-    fn ask(&self, method: &str, path: &str, body: String, headers: &[(&str, &str)]) -> Answer {
+    pub(crate) fn ask(&self, method: &str, path: &str, body: String, headers: &[(&str, &str)]) -> Answer {
         let mut request = ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.url));
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -350,59 +349,6 @@ fn pages_of_other_origins_are_refused_and_their_websockets_are_not() {
 }
 
 #[test]
-fn a_client_that_dies_leaves_no_fault_pause_speed_or_wait_behind() {
-    let simulator = Simulator::start(&["--speed", "3"]);
-    let plain = Api::new(&simulator);
-    let mut events = Events::open(&simulator);
-    let session = events.next()["session"].as_str().expect("a session").to_owned();
-    let api = Api::in_session(&simulator, &session);
-    api.post("faults", &json!({ "name": "cpu.slow_cycle", "us": 100 }));
-    api.post("faults", &json!({ "name": "wifi.loss", "chance": 1, "after_s": 1000 }));
-    api.put("speed", &json!({ "speed": "max" }));
-    api.post("pause", &json!({}));
-    let started = events.next();
-    assert_eq!((&started["event"], &started["name"]), (&json!("fault_started"), &json!("cpu.slow_cycle")));
-    assert_eq!(plain.get("clock")["paused_by"], json!([session]));
-    thread::scope(|scope| {
-        let waiting = scope.spawn(|| api.refusal("POST", "wait", r#"{"until": {"state": "error"}}"#, &[]));
-        thread::sleep(Duration::from_millis(100));
-        events.die();
-        assert_eq!(waiting.join().expect("no panic"), (409, "interrupted".to_owned()));
-    });
-    assert_eq!(plain.get("faults"), json!({ "faults": [] }));
-    let clock = plain.get("clock");
-    assert_eq!((&clock["paused"], &clock["speed"]), (&json!(false), &json!(3.0)));
-    assert_eq!(api.refusal("POST", "pause", "", &[]), (404, "unknown_session".to_owned()));
-}
-
-#[test]
-fn a_lease_that_runs_out_ends_its_session_and_requests_renew_it() {
-    let simulator = Simulator::start(&[]);
-    let plain = Api::new(&simulator);
-    let reply = plain.post("sessions", &json!({ "lease_s": 0.5 }));
-    let session = reply["session"].as_str().expect("a session");
-    let api = Api::in_session(&simulator, session);
-    api.post("pause", &json!({}));
-    for _ in 0..10 {
-        thread::sleep(Duration::from_millis(100));
-        assert_eq!(api.get("clock")["paused"], true);
-    }
-    eventually("the end of the lease", || Some(()).filter(|()| plain.get("clock")["paused"] == false));
-}
-
-#[test]
-fn a_session_ended_by_request_is_undone_when_that_is_answered() {
-    let simulator = Simulator::start(&[]);
-    let plain = Api::new(&simulator);
-    let session = plain.post("sessions", &json!({}))["session"].as_str().expect("a session").to_owned();
-    let api = Api::in_session(&simulator, &session);
-    api.post("faults", &json!({ "name": "cpu.network_stall" }));
-    plain.delete(&format!("sessions/{session}"));
-    assert_eq!(plain.get("faults"), json!({ "faults": [] }));
-    UdpClient::new(&simulator).ask(PING, PONG);
-}
-
-#[test]
 fn the_description_names_every_path_and_its_bodies() {
     let simulator = Simulator::start(&[]);
     let description = Api::new(&simulator).get("openapi.json");
@@ -415,38 +361,6 @@ fn the_description_names_every_path_and_its_bodies() {
     for name in ["TruthReply", "FaultRequest", "Condition", "ApiError", "Event"] {
         assert!(schemas.contains_key(name), "{name} in {:?}", schemas.keys());
     }
-}
-
-#[test]
-fn ctl_speaks_the_api() {
-    let simulator = Simulator::start(&["--speed", "paused"]);
-    let url = format!("http://{}", simulator.websocket);
-    let ctl = |words: &[&str]| {
-        let line: Vec<&str> = ["ctl", "--url", &url].into_iter().chain(words.iter().copied()).collect();
-        let output = run(&line);
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let reply: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
-        (output.status.code(), reply, String::from_utf8_lossy(&output.stderr).into_owned())
-    };
-    assert_eq!(ctl(&["health"]).1["status"], "ok");
-    let (code, truth, _) = ctl(&["truth"]);
-    assert_eq!((code, &truth["state"]), (Some(0), &json!("holding")));
-    let (code, fault, error) = ctl(&["fault", "wifi.latency", "ms=3", "for_s=0.25", "after_s=1"]);
-    assert_eq!((code, &fault["parameters"]["ms"]), (Some(0), &json!(3.0)), "{error}");
-    assert_eq!(ctl(&["clear"]).0, Some(0));
-    assert_eq!(ctl(&["advance", "0.5"]).0, Some(0));
-    let (code, clock, error) = ctl(&["wait", "--advance", r#"{"state": "holding"}"#]);
-    assert_eq!((code, &clock["paused"]), (Some(0), &json!(true)), "{error}");
-    assert_eq!(ctl(&["pose", "0", "0", "-90", "0", "0", "0"]).0, Some(0));
-    let (code, _, error) = ctl(&["fault", "servo.silnt"]);
-    assert_eq!(code, Some(1));
-    assert!(error.contains("unknown_fault") && error.contains("servo.silent"), "{error}");
-    let (code, _, error) = ctl(&["wait", "holding"]);
-    assert_eq!(code, Some(2), "{error}");
-    drop(simulator);
-    let (code, _, error) = ctl(&["truth"]);
-    assert_eq!(code, Some(3));
-    assert!(error.contains("no simulator answers"), "{error}");
 }
 
 #[test]

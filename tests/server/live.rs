@@ -189,6 +189,16 @@ fn a_text_that_is_no_scenario_is_refused_and_changes_nothing() {
             "{toml:.40}"
         );
     }
+    let file = STALLED.replace(
+        "[[fault]]",
+        "[[step]]\nclient = \"a\"\ndo.plan = { rate_hz = 100, csv = \"plan.csv\" }\n[[fault]]",
+    );
+    let files = api.ask("POST", "scenarios/run", request(&file).to_string(), &[]);
+    assert_eq!(files.0, 422);
+    let told = files.1["error"]["message"].as_str().expect("a message");
+    assert!(told.contains("write the plan as points"), "{told}");
+    let many = format!("{STALLED}[parameters]\nseeds = [0, 999999]\n");
+    assert_eq!(api.refusal("POST", "scenarios/run", &request(&many).to_string(), &[]), invalid);
     let named = json!({ "toml": library("plan-played"), "name": "other" }).to_string();
     assert_eq!(api.refusal("POST", "scenarios/run", &named, &[]), invalid);
     let path = json!({ "path": "/etc/passwd" }).to_string();
@@ -197,6 +207,23 @@ fn a_text_that_is_no_scenario_is_refused_and_changes_nothing() {
         (api.get("truth")["clients"][0]["name"] == "websocket-1").then_some(())
     });
     drop(page);
+}
+
+#[test]
+fn a_reset_after_a_scenario_brings_the_served_atom_back() {
+    let simulator = Simulator::start(&["--speed", "max", "--no-gripper"]);
+    let api = Api::new(&simulator);
+    let toml = "name = \"s\"\npurpose = \"Another arm\"\nduration_s = 1\nrecovery = true\n[arm]\npose_deg = [90, 0, 0, 0, 0, 0]\n";
+    let arm = || {
+        let truth = api.get("truth");
+        (truth["angle_deg"][0].as_f64().expect("an angle") > 45.0, truth["joints_in_use"].clone())
+    };
+    for _ in 0..2 {
+        assert_eq!(api.post("scenarios/run", &request(toml))["passed"], true);
+        assert_eq!(arm(), (true, json!(7)), "the scenario's ATOM stays for a look");
+    }
+    api.post("reset", &json!({}));
+    assert_eq!(arm(), (false, json!(6)));
 }
 
 #[test]

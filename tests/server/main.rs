@@ -4,6 +4,7 @@
 mod api;
 mod clients;
 mod commands;
+mod ctl;
 mod end_effector;
 mod events;
 mod examples;
@@ -13,6 +14,7 @@ mod many;
 mod mdns;
 mod process;
 mod recordings;
+mod sessions;
 mod simulator;
 mod soak;
 mod transports;
