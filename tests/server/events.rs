@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
-use super::simulator::{SOON, Simulator};
+use super::simulator::{SOON, Simulator, now};
 
 /// An open event stream, which is a session.
 pub(crate) struct Events {
@@ -22,11 +22,13 @@ impl Events {
         Self { lines, stream }
     }
 
+    /// The next event. Signs of life come all the time, so that the time-out of a read alone is no bound.
     pub(crate) fn next(&mut self) -> Value {
-        let data = self.lines.by_ref().map_while(Result::ok).find_map(|line| {
-            line.strip_prefix("data: ").map(|data| serde_json::from_str(data).expect("JSON"))
-        });
-        data.expect("an event")
+        let begin = now();
+        let in_time = |_: &String| now().duration_since(begin) < SOON;
+        let mut lines = self.lines.by_ref().map_while(Result::ok).take_while(in_time);
+        let data = lines.find_map(|line| Some(line.strip_prefix("data: ")?.to_owned()));
+        serde_json::from_str(&data.expect("an event in time")).expect("JSON")
     }
 
     pub(crate) fn die(self) {
