@@ -29,7 +29,7 @@ pub struct Truth {
     pub goal_deg: [f64; JOINTS],
     /// Goal-speed registers (steps/s).
     pub goal_speed_sps: [u16; JOINTS],
-    /// Torque enable registers.
+    /// Torque is on: the servo has power, and its torque enable register is set.
     pub torque_on: [bool; JOINTS],
     /// Loads (% of full torque, positive toward positive angles).
     pub load_percent: [f64; JOINTS],
@@ -72,7 +72,9 @@ impl Atom {
             speed_dps: joints.map(|joint| joint.dps),
             goal_deg: core::array::from_fn(|joint| register_deg(joint, word(joint, GOAL_POSITION))),
             goal_speed_sps: core::array::from_fn(|joint| word(joint, GOAL_SPEED) & 0x7FFF),
-            torque_on: core::array::from_fn(|joint| registers[joint][usize::from(TORQUE_ENABLE)] != 0),
+            torque_on: core::array::from_fn(|joint| {
+                joints[joint].connected && registers[joint][usize::from(TORQUE_ENABLE)] != 0
+            }),
             load_percent: joints.map(|joint| joint.load_percent),
             temperature_c: joints.map(|joint| joint.celsius),
             voltage_v: joints.map(|joint| joint.volts),

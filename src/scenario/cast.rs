@@ -195,15 +195,15 @@ impl Cast {
     fn wait(&mut self, index: usize, until_us: u64, now_us: u64, book: &mut Book, acts: &mut Vec<Act>) {
         let steps = Arc::clone(&self.steps);
         let step = &steps[index];
-        if let Some(when) = &step.when {
-            if !judge::holds(when, book) {
-                if now_us >= until_us {
-                    let (expected, seen) = waited_for(step, when, book);
-                    acts.push(Act::Fail(Stuck { step: index, expected, seen }));
-                    self.progress[index] = Progress::Over(now_us);
-                }
-                return;
+        if let Some(when) = &step.when
+            && !judge::holds(when, book)
+        {
+            if now_us >= until_us {
+                let (expected, seen) = waited_for(step, when, book);
+                acts.push(Act::Fail(Stuck { step: index, expected, seen }));
+                self.progress[index] = Progress::Over(now_us);
             }
+            return;
         }
         if let Some(log) = step.label.as_ref().and_then(|label| book.steps.get_mut(label)) {
             log.began_us = Some(now_us);

@@ -80,6 +80,23 @@ fn every_fault_is_in_a_scenario() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
+/// What a fault changes nothing of passes without it too.
+const UNMOVED: [&str; 1] = ["ota-fail-without-an-update"];
+
+#[test]
+fn no_scenario_passes_without_its_faults() {
+    let mut scenarios = library();
+    scenarios.retain(|scenario| !scenario.faults.is_empty());
+    for scenario in &mut scenarios {
+        scenario.faults = std::sync::Arc::from([]);
+    }
+    let outcomes = run(&scenarios, &Options { jobs: jobs(), ..Options::default() });
+    let unmoved = |outcome: &&Outcome| UNMOVED.iter().any(|name| outcome.name.starts_with(name));
+    let passed = outcomes.iter().filter(|outcome| outcome.verdict.passed());
+    let names: Vec<&str> = passed.filter(|outcome| !unmoved(outcome)).map(|o| o.name.as_str()).collect();
+    assert!(names.is_empty(), "{names:#?}");
+}
+
 #[test]
 fn a_seed_gives_the_same_bytes_twice() {
     let options = Options {

@@ -6,10 +6,12 @@
 use std::collections::BTreeSet;
 
 use firmware_core::protocol::codes;
+use firmware_core::protocol::reply::Done;
 
 use super::motion::{Disturbance, Motion};
 use super::play::{Clients, Violation};
 use super::story::{CLIENTS, client_name};
+use crate::atom::fault::{ClientFault, FaultKind};
 use crate::atom::{Transport, Truth};
 use crate::scenario::book::Brief;
 use crate::scenario::condition::ReplyName;
@@ -70,31 +72,36 @@ impl Invariants {
     }
 
     /// A client is gone, by its own will or not.
-    pub(super) fn cut(&mut self, _t_us: u64, client: usize) {
+    pub(super) fn cut(&mut self, client: usize) {
         self.accounts[client].unreliable = true;
     }
 
     /// A fault starts.
-    pub(super) fn fault(&mut self, t_us: u64, name: &str, for_us: u64) {
-        let group = name.split('.').next().unwrap_or_default();
-        match group {
-            "wifi" | "client" => {
+    pub(super) fn fault(&mut self, t_us: u64, kind: &FaultKind, for_us: u64) {
+        match kind {
+            FaultKind::Wifi { .. } | FaultKind::Client { .. } => {
+                let sends = matches!(
+                    kind,
+                    FaultKind::Client { fault: ClientFault::Garbage(_) | ClientFault::Flood(_), .. }
+                );
                 for account in &mut self.accounts {
                     account.unreliable = true;
-                    account.garbage |= name == "client.garbage" || name == "client.flood";
+                    account.garbage |= sends;
                 }
                 self.motion.disturb(t_us, for_us, Disturbance::Messages);
             }
-            "power" | "ota" => {
+            FaultKind::Power(_) | FaultKind::Ota(_) => {
                 self.restarted = true;
                 self.motion.disturb(t_us, for_us, Disturbance::Bus);
             }
-            "cpu" => {
+            FaultKind::Cpu(_) => {
                 self.motion.disturb(t_us, for_us, Disturbance::Messages);
                 self.motion.disturb(t_us, for_us, Disturbance::Bus);
             }
-            "servo" | "bus" | "gripper" | "arm" => self.motion.disturb(t_us, for_us, Disturbance::Bus),
-            _ => {}
+            FaultKind::Servo { .. } | FaultKind::Bus(_) | FaultKind::Gripper(_) | FaultKind::Arm(_) => {
+                self.motion.disturb(t_us, for_us, Disturbance::Bus);
+            }
+            FaultKind::Imu(_) | FaultKind::HeapLimit(_) | FaultKind::Button => {}
         }
     }
 
@@ -127,8 +134,15 @@ impl Invariants {
                 return Err(Violation { t_us: brief.t_us, message });
             };
             *count += 1;
-            if brief.done.joint > 7 {
-                let message = format!("DONE names a joint from 0 to 7; found {}", brief.done.joint);
+            let Done { cycles, late_cycles, telemetry_dropped, joint, .. } = brief.done;
+            if joint > 7 {
+                let message = format!("DONE names a joint from 0 to 7; found {joint}");
+                return Err(Violation { t_us: brief.t_us, message });
+            }
+            if late_cycles > cycles || telemetry_dropped > cycles {
+                let message = format!(
+                    "DONE counts no more late cycles and dropped samples than cycles; found {late_cycles} and {telemetry_dropped} of {cycles}"
+                );
                 return Err(Violation { t_us: brief.t_us, message });
             }
         }
@@ -201,3 +215,7 @@ impl Invariants {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "invariants_tests.rs"]
+mod tests;

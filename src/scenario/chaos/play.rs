@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::invariants::Invariants;
 use super::story::{self, CLIENTS, STORY_US, Story, What, client_name, transport};
-use crate::atom::fault;
+use crate::atom::fault::{self, FaultKind, WifiFault};
 use crate::atom::{Atom, ClientId, Output};
-use crate::link::Profile;
+use crate::link::{Profile, association};
 use crate::scenario::book::ClientLog;
 
 /// A look each control period of 500 Hz (µs).
@@ -125,7 +125,7 @@ fn carry_out(atom: &mut Atom, act: &Act<'_>, at_us: u64, clients: &mut Clients, 
         }
         Act::Close(client) => {
             if let Some(id) = clients.ids[*client].take() {
-                invariants.cut(at_us, *client);
+                invariants.cut(*client);
                 atom.close(id);
             }
         }
@@ -139,9 +139,9 @@ fn carry_out(atom: &mut Atom, act: &Act<'_>, at_us: u64, clients: &mut Clients, 
                 |wanted: &str| (0..CLIENTS).find(|c| client_name(*c) == wanted).and_then(|c| clients.ids[c]);
             // A fault of a client that is away, or that this arm cannot have, does not happen.
             if let Ok(fault) = fault::make(name, values, story::scope(*for_us), &client)
-                && atom.inject(fault).is_ok()
+                && atom.inject(fault.clone()).is_ok()
             {
-                invariants.fault(at_us, name, fault_length_us(name, *for_us));
+                invariants.fault(at_us, &fault.kind, fault_length_us(&fault.kind, *for_us));
             }
         }
         Act::Fault(What::Client(..) | What::Reconnect(_)) => {}
@@ -149,8 +149,9 @@ fn carry_out(atom: &mut Atom, act: &Act<'_>, at_us: u64, clients: &mut Clients, 
 }
 
 /// A drop of the association lasts until the ATOM has joined again, every 15 s.
-fn fault_length_us(name: &str, for_us: u64) -> u64 {
-    if name == "wifi.drop" { crate::link::association::REJOIN_US } else { for_us }
+fn fault_length_us(kind: &FaultKind, for_us: u64) -> u64 {
+    let drop = matches!(kind, FaultKind::Wifi { fault: WifiFault::Drop, .. });
+    if drop { association::REJOIN_US } else { for_us }
 }
 
 /// Outputs of one look that are still no sign of a queue without bound.
@@ -182,10 +183,10 @@ fn take_outputs(
                 }
             }
             Output::StatusLine { .. } => {}
-            Output::Closed { t_us, client: id } => {
+            Output::Closed { client: id, .. } => {
                 if let Some(client) = clients.ids.iter().position(|known| *known == Some(id)) {
                     clients.ids[client] = None;
-                    invariants.cut(t_us - start_us, client);
+                    invariants.cut(client);
                 }
             }
         }
