@@ -1,6 +1,7 @@
 //! The HTTP side: accepts connections and says which path does what. `/ws` is the robot's own; other paths
 //! answer 404 unless they belong to the simulator.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,16 +15,22 @@ use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-use super::websocket::{self, WebSockets};
+use super::websocket::{self, WRITE_STALL_MAX, WebSockets};
 
 /// Connections that ask something over HTTP at once, before they are a WebSocket if ever. More wait to be
 /// accepted.
 const REQUESTS_MAX: usize = 256;
 /// A connection that does not send a whole request in this time is closed.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// A peer that is silently gone is noticed after about this long without traffic: a question after the first time,
+/// then others, none answered.
+const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(10);
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(5);
+const KEEP_ALIVE_TRIES: u32 = 4;
 /// Pause after a failed accept: the system is short of something that other connections will give back.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -56,9 +63,8 @@ pub(super) async fn accept(listener: TcpListener, router: Router) {
 
 /// Answers the requests of a connection until it closes or becomes a WebSocket.
 async fn serve(stream: TcpStream, peer: SocketAddr, router: Router) {
-    // Nagle's algorithm would hold a stream packet back until the one before it is acknowledged.
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!("TCP_NODELAY: {error}");
+    if let Err(error) = tune(&stream) {
+        tracing::debug!("options of a TCP connection: {error}");
     }
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: Request<Incoming>| {
@@ -73,5 +79,38 @@ async fn serve(stream: TcpStream, peer: SocketAddr, router: Router) {
         .with_upgrades();
     if let Err(error) = connection.await {
         tracing::debug!("HTTP connection: {error}");
+    }
+}
+
+/// Nothing is held back, and a peer that is gone, or reads nothing of what it asked for, loses its place.
+fn tune(stream: &TcpStream) -> io::Result<()> {
+    // Nagle's algorithm would hold a stream packet back until the one before it is acknowledged.
+    stream.set_nodelay(true)?;
+    let socket = SockRef::from(stream);
+    let keep_alive = TcpKeepalive::new().with_time(KEEP_ALIVE_AFTER).with_interval(KEEP_ALIVE_EVERY);
+    socket.set_tcp_keepalive(&keep_alive.with_retries(KEEP_ALIVE_TRIES))?;
+    #[cfg(target_os = "linux")]
+    socket.set_tcp_user_timeout(Some(WRITE_STALL_MAX))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_peer_that_is_gone_or_reads_nothing_is_noticed() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let (client, accepted) = tokio::join!(TcpStream::connect(address), listener.accept());
+        let (_client, (stream, _)) = (client.expect("it listens"), accepted.expect("a client"));
+        tune(&stream).expect("options the system has");
+        let socket = SockRef::from(&stream);
+        assert!(socket.keepalive().expect("an option"));
+        #[cfg(target_os = "linux")]
+        {
+            assert_eq!(socket.tcp_keepalive_time().expect("an option"), KEEP_ALIVE_AFTER);
+            assert_eq!(socket.tcp_user_timeout().expect("an option"), Some(WRITE_STALL_MAX));
+        }
     }
 }
