@@ -94,6 +94,24 @@ fn a_recording_keeps_the_telemetry_of_each_run_without_a_reset() {
 }
 
 #[test]
+fn an_mcap_file_started_by_request_is_complete_when_it_ends() {
+    let folder = folder("mcap");
+    let simulator = start(&folder, &["--speed", "20"]);
+    let api = Api::new(&simulator);
+    let reply = api.post("recordings", &json!({ "format": "mcap", "name": "view" }));
+    assert_eq!((&reply["file"], &reply["format"]), (&json!("view.mcap"), &json!("mcap")));
+    let mut udp = UdpClient::new(&simulator);
+    turn(&api, &mut udp, 10);
+    api.delete(&format!("recordings/{}", reply["id"]));
+    let bytes = fs::read(folder.join("view.mcap")).expect("readable");
+    let summary =
+        mcap::Summary::read(&bytes).expect("an MCAP file").expect("with a summary: it ended in order");
+    let topics: Vec<&str> = summary.channels.values().map(|channel| channel.topic.as_str()).collect();
+    assert!(topics.contains(&"/joint_states"), "{topics:?}");
+    assert!(summary.stats.expect("counts").message_count > 50);
+}
+
+#[test]
 fn what_a_dead_client_kept_ends_in_order_and_stays_complete() {
     let folder = folder("dead");
     let simulator = start(&folder, &[]);

@@ -338,9 +338,9 @@ impl Desk {
         }
         let place = self.recordings.take_place(*format, name)?;
         let reset = match (reset, format) {
-            (None, RecordingFormat::Csv) => None,
+            (None, RecordingFormat::Csv | RecordingFormat::Mcap) => None,
             (None, RecordingFormat::Trace) => Some(&ResetRequest::default()),
-            (Some(reset), RecordingFormat::Csv | RecordingFormat::Trace) => Some(reset),
+            (Some(reset), _) => Some(reset),
         };
         let atom = match reset.map(|reset| self.served_anew(reset, present.atom)).transpose() {
             Ok(atom) => atom,

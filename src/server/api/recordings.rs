@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::error::{ApiError, Code};
 use super::order::{Owner, SessionNumber};
@@ -14,7 +14,7 @@ use super::replies::{RecordingReply, RecordingsReply};
 use super::requests::{RecordingFormat, invalid};
 use crate::atom::Atom;
 use crate::recording::bounded::Bounded;
-use crate::recording::{Keeper, KeeperId, Keepers, RunFiles, trace};
+use crate::recording::{Keeper, KeeperId, Keepers, RunFiles, mcap, trace};
 
 /// Recordings at once.
 const RECORDINGS_MAX: usize = 16;
@@ -40,8 +40,16 @@ pub(super) struct Place {
     format: RecordingFormat,
     file: String,
     path: PathBuf,
-    /// The file; a recording of runs has a folder.
-    open: Option<File>,
+    taken: Taken,
+}
+
+/// What stands at a place, empty.
+#[derive(Debug)]
+enum Taken {
+    Trace(File),
+    Mcap(File),
+    /// A folder for the recordings of runs.
+    Runs,
 }
 
 /// All that is being kept for clients of the API.
@@ -77,16 +85,18 @@ impl Recordings {
         }
         let file = match format {
             RecordingFormat::Trace => format!("{name}.jsonl"),
+            RecordingFormat::Mcap => format!("{name}.mcap"),
             RecordingFormat::Csv => name.to_owned(),
         };
         let path = folder.join(&file);
-        // Both fail if anything is there, a link included.
+        // All fail if anything is there, a link included.
         let taken = match format {
-            RecordingFormat::Trace => File::create_new(&path).map(Some),
-            RecordingFormat::Csv => fs::create_dir(&path).map(|()| None),
+            RecordingFormat::Trace => File::create_new(&path).map(Taken::Trace),
+            RecordingFormat::Mcap => File::create_new(&path).map(Taken::Mcap),
+            RecordingFormat::Csv => fs::create_dir(&path).map(|()| Taken::Runs),
         };
         match taken {
-            Ok(open) => Ok(Place { format, file, path, open }),
+            Ok(taken) => Ok(Place { format, file, path, taken }),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 Err(ApiError::new(Code::NameTaken, format!("{file} is there already; choose another name")))
             }
@@ -102,14 +112,17 @@ impl Recordings {
         keepers: &mut Keepers,
         atom: &mut Atom,
     ) -> Result<RecordingReply, ApiError> {
-        let Place { format, file, path, open } = place;
-        let keeper: io::Result<Box<dyn Keeper>> = match open {
-            Some(open) => trace::Writer::begin(Bounded::new(BufWriter::new(open), FILE_BYTES_MAX), atom)
-                .map(|writer| -> Box<dyn Keeper> { Box::new(writer) }),
-            None => RunFiles::new(&path, RUNS_MAX).map(|files| -> Box<dyn Keeper> { Box::new(files) }),
+        let Place { format, file, path, taken } = place;
+        let bounded = |file| Bounded::new(BufWriter::new(file), FILE_BYTES_MAX);
+        let keeper: io::Result<Box<dyn Keeper>> = match taken {
+            Taken::Trace(out) => trace::Writer::begin(bounded(out), atom).map(boxed),
+            Taken::Mcap(out) => mcap::Live::begin(bounded(out), mcap::live::RATE_HZ, atom).map(boxed),
+            Taken::Runs => RunFiles::new(&path, RUNS_MAX).map(boxed),
         };
-        let keeper =
-            keeper.and_then(|keeper| keepers.add(keeper, atom)).map_err(|error| failed(&file, &error))?;
+        let keeper = keeper.and_then(|keeper| keepers.add(keeper, atom)).map_err(|error| {
+            give_up(format, &path);
+            failed(&file, &error)
+        })?;
         self.made += 1;
         let kept = Kept { keeper, format, file, owner };
         let reply = reply(self.made, &kept, keepers);
@@ -161,16 +174,25 @@ fn reply(id: u32, kept: &Kept, keepers: &Keepers) -> RecordingReply {
     }
 }
 
+fn boxed<K: Keeper + 'static>(keeper: K) -> Box<dyn Keeper> {
+    Box::new(keeper)
+}
+
 impl Place {
     /// Gives the place up again.
     pub(super) fn give_up(self) {
-        let gone = match self.format {
-            RecordingFormat::Trace => fs::remove_file(&self.path),
-            RecordingFormat::Csv => fs::remove_dir(&self.path),
-        };
-        if let Err(error) = gone {
-            tracing::warn!("{} stays, empty: {error}", self.path.display());
-        }
+        give_up(self.format, &self.path);
+    }
+}
+
+/// Takes away what was made of a recording that did not begin.
+fn give_up(format: RecordingFormat, path: &Path) {
+    let gone = match format {
+        RecordingFormat::Trace | RecordingFormat::Mcap => fs::remove_file(path),
+        RecordingFormat::Csv => fs::remove_dir_all(path),
+    };
+    if let Err(error) = gone {
+        tracing::warn!("{} stays, though nothing is kept in it: {error}", path.display());
     }
 }
 

@@ -181,6 +181,8 @@ pub enum RecordingFormat {
     Trace,
     /// `NAME/run-001.csv`, …: the telemetry of each run.
     Csv,
+    /// `NAME.mcap`: joints, TCP, IMU, state and events, for Foxglove and other viewers.
+    Mcap,
 }
 
 /// A trace or recording.
