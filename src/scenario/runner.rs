@@ -237,7 +237,7 @@ impl<'a> Run<'a> {
                 if let Some(step) = step {
                     let words = &self.scenario.steps[step].words;
                     let name = &self.book.names[client];
-                    self.tail.event(now_us, || format!("{name} → {words}"));
+                    self.tail.event(now_us, format!("{name} → {words}"));
                 }
                 self.send(client, &bytes);
             }
@@ -286,7 +286,7 @@ impl<'a> Run<'a> {
         self.book.clients[client].id = Some(id);
         let subscribe = plan.subscribe_hz.map(|hz| build::subscribe(hz).to_vec());
         self.cast.connected(now_us, client, subscribe);
-        self.tail.event(now_us, || format!("{} connects", plan.name));
+        self.tail.event(now_us, format!("{} connects", plan.name));
     }
 
     pub(super) fn close(&mut self, client: usize) {
@@ -295,7 +295,7 @@ impl<'a> Run<'a> {
             self.world.close(id);
             self.cast.disconnected(client);
             let name = &self.book.names[client];
-            self.tail.event(now_us, || format!("{name} closes"));
+            self.tail.event(now_us, format!("{name} closes"));
         }
     }
 
@@ -321,7 +321,7 @@ impl<'a> Run<'a> {
                         && let Some(brief) = self.book.clients[client].take(t_us, &bytes)
                     {
                         let name = &self.book.names[client];
-                        self.tail.event(t_us, || format!("{name} ← {}", words::brief(&brief)));
+                        self.tail.event(t_us, format!("{name} ← {}", words::brief(&brief)));
                     }
                 }
                 Output::StatusLine { line, .. } => {
@@ -332,14 +332,14 @@ impl<'a> Run<'a> {
                         self.book.clients[client].id = None;
                         self.cast.disconnected(client);
                         let name = &self.book.names[client];
-                        self.tail.event(t_us - start_us, || format!("the connection of {name} breaks"));
+                        self.tail.event(t_us - start_us, format!("the connection of {name} breaks"));
                     }
                 }
             }
         }
         while let Some(FaultEvent { t_us, started, kind, .. }) = self.world.poll_fault_event() {
             let word = if started { "starts" } else { "ends" };
-            self.tail.event(t_us - start_us, || format!("fault {word}: {kind:?}"));
+            self.tail.event(t_us - start_us, format!("fault {word}: {kind:?}"));
         }
     }
 

@@ -26,12 +26,12 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Something happened. The words are made only when they are kept.
-    pub(super) fn event(&mut self, t_us: u64, words: impl FnOnce() -> String) {
+    /// Something happened.
+    pub(super) fn event(&mut self, t_us: u64, words: String) {
         if self.events.len() == EVENTS_MAX {
             self.events.pop_front();
         }
-        self.events.push_back((t_us, words()));
+        self.events.push_back((t_us, words));
     }
 
     /// A look at the ATOM.
@@ -39,7 +39,7 @@ impl Tail {
         if self.state != Some(truth.state) {
             self.state = Some(truth.state);
             let state = truth.state;
-            self.event(t_us, || format!("state {}", state_word(state)));
+            self.event(t_us, format!("state {}", state_word(state)));
         }
         if self.poses.back().is_none_or(|(last_us, _)| t_us >= last_us + POSE_US) {
             self.poses.push_back((t_us, *truth));

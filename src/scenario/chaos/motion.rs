@@ -16,7 +16,7 @@ use crate::scenario::judge::{rounded, state_word};
 const WINDOW_US: u64 = 50_000;
 /// The same in looks.
 const WINDOW_LOOKS: usize = 25;
-/// A window counts only when the run is still on this long after it (µs): a run that ends in an error holds at
+/// A window counts only when the run is still on this many looks after it: a run that ends in an error holds at
 /// the measured pose before its state is seen.
 const LAG_LOOKS: usize = 30;
 /// A run that starts where a joint is off its goal begins with a step: windows begin after it (looks).

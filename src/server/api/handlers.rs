@@ -327,7 +327,7 @@ pub(super) async fn start_session(
     Ok(Json(SessionReply { session: session.to_string(), lease_s }))
 }
 
-/// Ends a session, and with it the faults, pauses and speeds it owns
+/// Ends a session, and with it the faults, pauses, speeds, waits, recordings and scenarios it owns
 #[utoipa::path(delete, path = "/api/sessions/{session}", tag = "sessions", params(("session" = String, Path, description = "Name of the session")),
     responses((status = 200, body = Nothing), (status = 404, body = ApiError)))]
 pub(super) async fn end_session(

@@ -31,7 +31,7 @@ impl FromStr for SessionNumber {
     }
 }
 
-/// Whose a fault, a pause or a speed is: it ends with its session. `None`: it stays until a request ends it.
+/// Whose a fault, a pause, a speed, a wait, a recording or a scenario is: it ends with its session. `None`: it stays until a request ends it.
 pub(in crate::server) type Owner = Option<SessionNumber>;
 
 /// What is to be done.

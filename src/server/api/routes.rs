@@ -78,7 +78,7 @@ pub(in crate::server) fn router(
     sessions: Sessions,
     events: broadcast::Sender<Event>,
 ) -> Router {
-    // The description is half a megabyte that hardly anybody asks for: it is made when it is.
+    // The description takes half a megabyte of memory and hardly anybody asks for it: it is made when somebody does.
     let (paths, _) = described().split_for_parts();
     let openapi = get(async || Json(described().into_openapi()));
     let guarded = paths
