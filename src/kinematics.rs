@@ -7,6 +7,7 @@
 use firmware_core::joints::{ARM_JOINTS, TABLE};
 pub use firmware_core::kinematics::Tcp;
 use firmware_core::kinematics::{self, Posture};
+use firmware_core::motion::twist::LINEAR_UNIT_MM;
 use firmware_core::motion::twist::damped_turns_rad;
 
 /// Joint angles J1–J6 (°).
@@ -14,8 +15,6 @@ pub type Angles = [f64; ARM_JOINTS];
 /// A rotation, row-major.
 pub type Rotation = [[f64; 3]; 3];
 
-/// The unit of the Jacobian's linear rows for singular values (mm).
-const LINEAR_UNIT_MM: f64 = 100.0;
 /// The inverse has arrived within this of position (mm) and orientation (rad).
 const ARRIVED_MM: f64 = 0.002;
 const ARRIVED_RAD: f64 = 2e-5;
@@ -81,13 +80,14 @@ pub fn jacobian(angles_deg: &Angles, tcp: Tcp) -> [[f64; ARM_JOINTS]; 6] {
     core::array::from_fn(|row| core::array::from_fn(|joint| f64::from(columns[joint][row])))
 }
 
-/// Singular values of the Jacobian with its linear rows in units of 100 mm, the largest first.
+/// Singular values of the Jacobian with its linear rows in units of [`LINEAR_UNIT_MM`], the largest first.
 ///
-/// The end-effector JOG damps its motion where the last is below 0.05.
+/// The end-effector JOG damps its motion where the last is below
+/// [`SIGMA_DAMPED`](firmware_core::motion::twist::SIGMA_DAMPED).
 pub fn singular_values(angles_deg: &Angles, tcp: Tcp) -> [f64; 6] {
     let mut rows = jacobian(angles_deg, tcp);
     for entry in rows[..3].iter_mut().flatten() {
-        *entry /= LINEAR_UNIT_MM;
+        *entry /= f64::from(LINEAR_UNIT_MM);
     }
     let mut values = orthogonal_rows(rows).map(|row| row.iter().map(|x| x * x).sum::<f64>().sqrt());
     values.sort_by(|a, b| b.total_cmp(a));
@@ -237,12 +237,10 @@ pub fn rpy_of_rotation(rotation: &Rotation) -> [f64; 3] {
 
 #[cfg(test)]
 mod tests {
-    use firmware_core::motion::twist::smallest_singular_value;
+    use firmware_core::motion::twist::{SIGMA_DAMPED, smallest_singular_value};
 
     use super::*;
 
-    /// Where the controller begins to damp.
-    const DAMPED_BELOW_IN_TESTS: f64 = 0.05;
     const READY_DEG: Angles = [0.0, 0.0, -90.0, 0.0, 0.0, 0.0];
 
     fn assert_pose(found: &Pose, expected: &Pose, tolerance_mm: f64, tolerance_deg: f64) {
@@ -293,7 +291,7 @@ mod tests {
                 (found - exact).abs() <= 2e-5 + 1e-4 * exact,
                 "{found}, expected {exact} at {angles_deg:?}"
             );
-            singular += u32::from(exact < DAMPED_BELOW_IN_TESTS);
+            singular += u32::from(exact < f64::from(SIGMA_DAMPED));
         }
         assert!(singular > 500, "{singular} poses were near a singular one");
     }
@@ -302,7 +300,7 @@ mod tests {
     fn the_squares_of_the_singular_values_add_up_to_those_of_the_entries() {
         let angles_deg = [10.0, -20.0, 30.0, -40.0, 50.0, -60.0];
         let mut rows = jacobian(&angles_deg, Tcp::Gripper);
-        rows[..3].iter_mut().flatten().for_each(|entry| *entry /= LINEAR_UNIT_MM);
+        rows[..3].iter_mut().flatten().for_each(|entry| *entry /= f64::from(LINEAR_UNIT_MM));
         let entries: f64 = rows.iter().flatten().map(|x| x * x).sum();
         let values = singular_values(&angles_deg, Tcp::Gripper);
         assert!((values.iter().map(|v| v * v).sum::<f64>() - entries).abs() < 1e-9 * entries);

@@ -37,6 +37,6 @@ pub use journal::{ApplyError, AtomInput, JournalEntry};
 pub use options::Options;
 pub use ports::CpuModel;
 pub use replay::Recording;
-pub use simulated::{Atom, Output};
+pub use simulated::{Atom, Output, TICK_US};
 pub use state_name::StateName;
 pub use truth::Truth;

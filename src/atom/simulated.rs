@@ -21,8 +21,8 @@ use crate::link::Profile;
 
 /// What the status log names as the build.
 const BUILD: &str = env!("CARGO_PKG_VERSION");
-/// Period of the network side (µs).
-const TICK_US: u64 = 1_000;
+/// Period of the network side (µs of virtual time).
+pub const TICK_US: u64 = 1_000;
 /// Power-up is over after this long, whatever the servos do (µs).
 const BOOT_US_MAX: u64 = 60_000_000;
 /// Free heap without a plan (bytes).
@@ -173,9 +173,10 @@ impl Atom {
         }
     }
 
-    /// Messages lost because a client sent more in one tick than its share of memory, or on a link.
+    /// Messages lost because a client sent more in one tick than its share of memory, on a link, or because the
+    /// controller had more replies than room for them.
     pub fn messages_lost(&self) -> u64 {
-        self.inbox.lost() + self.wireless.lost()
+        self.inbox.lost() + self.wireless.lost() + u64::from(self.mailbox.borrow().outbox_lost)
     }
 
     /// Advances virtual time to `t_us`; all that is due up to then happens. A time in the past does nothing.

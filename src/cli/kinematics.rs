@@ -4,15 +4,13 @@ use std::fmt::Write as _;
 
 use clap::{Args, Subcommand, ValueEnum};
 use firmware_core::joints::{ARM_JOINTS, TABLE};
+use firmware_core::motion::twist::SIGMA_DAMPED;
 use serde::Serialize;
 
 use super::exit::CommandError;
 use super::output::say;
 use super::values::{Pose as JointPose, parse_pose};
 use crate::kinematics::{self, Angles, Pose, Tcp};
-
-/// The end-effector JOG damps its motion where the smallest singular value is below this.
-const DAMPED_BELOW: f64 = 0.05;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -217,7 +215,7 @@ fn singular_values(angles_deg: &Angles, output: &Output) -> Result<String, Comma
     }
 
     let singular_values = kinematics::singular_values(angles_deg, output.tcp.tcp());
-    let damped = singular_values[5] < DAMPED_BELOW;
+    let damped = singular_values[5] < f64::from(SIGMA_DAMPED);
     if output.json {
         return json(&Answer { tcp: output.tcp, joints_deg: angles_deg, singular_values, damped });
     }
@@ -227,7 +225,7 @@ fn singular_values(angles_deg: &Angles, output: &Output) -> Result<String, Comma
     // Writing into a string cannot fail.
     let _ = writeln!(
         text,
-        "the smallest is {below} {DAMPED_BELOW}: end-effector JOG is {}damped here",
+        "the smallest is {below} {SIGMA_DAMPED}: end-effector JOG is {}damped here",
         if damped { "" } else { "not " }
     );
     Ok(text)

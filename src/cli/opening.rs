@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_arm_stands_in_the_first_goal_and_goes_to_the_last() {
-        let opening = turn(6, 120_024);
+        let opening = turn(6, Options::default().plan_bytes_max);
         let mut atom = atom(&opening, true);
         assert!((atom.deg(0) - 5.0).abs() < 0.1, "{}", atom.deg(0));
         opening.begin(&mut atom).expect("it plays");
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn one_that_the_arm_cannot_play_is_refused() {
-        let opening = turn(7, 120_024);
+        let opening = turn(7, Options::default().plan_bytes_max);
         let error = opening.begin(&mut atom(&opening, false)).expect_err("there is no J7");
         assert!(
             error.message.contains("7 joints with 6 there") && error.message.contains("or the gripper"),

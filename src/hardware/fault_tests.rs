@@ -16,7 +16,7 @@ fn zero() -> TestBus {
 }
 
 impl TestBus {
-    fn fault(&mut self, fault: HardwareFault) {
+    pub(super) fn fault(&mut self, fault: HardwareFault) {
         self.hardware.set_fault(ID, fault, self.now_us).expect("possible");
     }
 

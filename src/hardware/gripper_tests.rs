@@ -3,7 +3,7 @@
 use firmware_core::joints::J7;
 
 use super::test_bus::{TestBus, steps};
-use super::{HardwareOptions, Object, ObjectSize};
+use super::{GripperFault, HardwareFault, HardwareOptions, Object, ObjectSize};
 
 fn with(object: Object) -> TestBus {
     let mut bus = TestBus::new(&HardwareOptions { object: Some(object), ..HardwareOptions::default() });
@@ -134,7 +134,8 @@ fn a_held_mass_loads_j2_and_j3() {
 #[test]
 fn an_object_put_between_near_fingers_spreads_them() {
     let mut bus = TestBus::new(&HardwareOptions::default());
-    bus.hardware.set_object(Some(Object::of(ObjectSize::AngleDeg(-10.0))), bus.now_us).expect("it fits");
+    let size = ObjectSize::AngleDeg(-10.0);
+    bus.fault(HardwareFault::Gripper(GripperFault::ObjectIn { size, stiffness_percent_deg: 10.0 }));
     assert!((bus.deg(J7) + 10.0).abs() < 1e-9);
 }
 
@@ -143,9 +144,9 @@ fn unplugged_it_is_silent_and_plugged_in_again_it_has_power_up_values() {
     let mut bus = with(Object::of(ObjectSize::AngleDeg(-30.0)));
     bus.go(7, steps(J7, -25.0), 4_000);
     bus.wait(1_000_000);
-    bus.hardware.set_gripper(false, bus.now_us);
+    bus.fault(HardwareFault::Gripper(GripperFault::Unplug));
     assert!(bus.read(7, 56, 2).is_none());
-    bus.hardware.set_gripper(true, bus.now_us);
+    bus.fault(HardwareFault::Gripper(GripperFault::PlugIn));
     assert_eq!((bus.word(7, 3), bus.word(7, 42), bus.byte(7, 40), bus.word(7, 16)), (0x070A, 0, 0, 140));
     assert_eq!(bus.word(7, 56), steps(J7, -25.0));
 }

@@ -32,7 +32,7 @@ const GRAVITY_MM_S2: f64 = 9_806.65;
 const ACC_PER_G: f64 = 4_096.0;
 /// Angular rate 1 °/s (raw).
 const GYRO_PER_DPS: f64 = 16.4;
-/// Bias of acceleration (g).
+/// Bias of acceleration (g); bias and noise are those of the robot's sensor.
 const ACC_BIAS_G: [f64; 3] = [0.0, -0.021, 0.0];
 /// Bias of angular rate (°/s).
 const GYRO_BIAS_DPS: [f64; 3] = [0.13, 0.23, 0.33];

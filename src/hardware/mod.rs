@@ -9,7 +9,6 @@
 //! | `rig` | [`Hardware`]: the whole of it |
 //! | `options` | how it starts, what cannot be |
 //! | `requests` | what servos make of bytes |
-//! | `hands` | plugs and objects |
 //! | `fault`, `active` | what can go wrong; what goes wrong now |
 //! | `truth` | ground truth |
 //! | `wire`, `line` | bytes and their times; what disturbs them |
@@ -36,7 +35,6 @@ mod gravity;
 pub mod gripper;
 #[cfg(test)]
 mod gripper_tests;
-mod hands;
 mod heat;
 mod imu;
 mod line;

@@ -7,7 +7,7 @@ use firmware_core::joints::JOINTS;
 use super::gripper::{CLOSED_DEG, CLOSED_MM, OPEN_DEG, OPEN_MM, Object};
 use super::plant::PlantKind;
 
-/// How far each joint goes by hand (°): J1–J6 (J6 with the gripper's cable) and the fingers.
+/// How far each joint goes by hand (°), measured at the robot: J1–J6 (J6 with the gripper's cable) and the fingers.
 pub const END_STOPS_DEG: [(f64, f64); JOINTS] = [
     (-170.9, 170.9),
     (-143.2, 142.5),

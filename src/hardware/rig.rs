@@ -16,7 +16,7 @@ use super::plant::Plant;
 use super::servo::Servo;
 use super::wire::Wire;
 
-/// Supply of each servo (V).
+/// Supply of each servo (V), as the robot's servos report it.
 pub(crate) const SUPPLY_V: [f64; JOINTS] = [7.6, 7.6, 7.6, 6.6, 6.4, 6.4, 7.4];
 
 /// What happened on the bus since the start.

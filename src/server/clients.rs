@@ -10,7 +10,7 @@ use tokio::sync::mpsc::error::TrySendError;
 
 use super::api::replies::ClientReply;
 use super::inputs::MESSAGES_PER_TICK;
-use crate::atom::{Atom, ClientId, Transport, client_name};
+use crate::atom::{Atom, ClientId, TICK_US, Transport, client_name};
 
 /// Messages that wait for one WebSocket. A client that does not read loses what comes beyond them; nobody
 /// else notices.
@@ -20,9 +20,6 @@ pub const UDP_SOURCES_MAX: usize = 256;
 /// With all places taken, a new UDP source gets the place of the one that has been silent longest, if neither
 /// it sent nor anything was sent to it for this long. By then it has no subscription, run or control left.
 pub const UDP_SILENCE_MIN: Duration = Duration::from_secs(5);
-
-/// Period of the ATOM's network side (µs of virtual time).
-const TICK_US: u64 = 1_000;
 
 /// The server's number of a WebSocket connection.
 pub(super) type ConnectionNumber = u64;

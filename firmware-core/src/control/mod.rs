@@ -12,7 +12,7 @@
 //! | `timed_run` | PLAY, PLAY_SIGNAL and MOVE_TO |
 //! | `start` | the checks that let a run begin |
 //! | `stream_run` | JOG and TRACK |
-//! | `pacing` | periods, late cycles and the counters of DONE |
+//! | `pacing` | cycles of a run: periods, late and silent ones, how it ends |
 
 mod arm;
 mod boot;

@@ -1,5 +1,6 @@
-//! Periods of a run: when the next cycle is due, which cycles were late, and the counters of DONE.
+//! Cycles of a run: when the next one is due, which were late, in which the arm was silent, and how a run ends.
 
+use super::arm::Answered;
 use crate::platform::ClientId;
 
 /// The schedule of one run.
@@ -77,6 +78,24 @@ pub(super) enum Outcome {
     NotAtStart { joint: usize, error_steps: i32 },
     /// 4: servos did not answer.
     BusError,
+}
+
+/// Cycles in a row in which not all of J1–J6 answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Silence(u32);
+
+impl Silence {
+    /// Cycles in a row that end a run.
+    const CYCLES_MAX: u32 = 50;
+
+    /// Counts a cycle.
+    ///
+    /// # Errors
+    /// [`Outcome::BusError`] when there were too many.
+    pub(super) fn count(&mut self, answered: Answered) -> Result<(), Outcome> {
+        self.0 = if answered.whole_arm() { 0 } else { self.0 + 1 };
+        if self.0 >= Self::CYCLES_MAX { Err(Outcome::BusError) } else { Ok(()) }
+    }
 }
 
 /// Who a run belongs to and what its telemetry lost.

@@ -211,12 +211,21 @@ fn begin<P: ControlPort, M: Mailbox>(
     let start_steps = core.arm.start_steps(context.level);
     let Accepted { motion, n, params } = accepted;
     if core.arm.prepare_run(&mut context.bus, &start_steps, n, params.speed_cap_sps).is_err() {
-        core.hold(Hold::Measured, context);
-        core.state = State::Error;
-        context.done(client, Outcome::BusError, &Pacing::new(1, 0), 0);
-        return Step::Wake(context.now_us());
+        return fail_to_begin(client, core, context);
     }
     Step::Enter(Phase::Timed(TimedRun::new(client, sent, motion, n, params)))
+}
+
+/// The servos do not take the start of a run: DONE 4, state error.
+fn fail_to_begin<P: ControlPort, M: Mailbox>(
+    client: ClientId,
+    core: &mut Core,
+    context: &mut Context<'_, P, M>,
+) -> Step {
+    core.hold(Hold::Measured, context);
+    core.state = State::Error;
+    context.done(client, Outcome::BusError, &Pacing::new(1, 0), 0);
+    Step::Wake(context.now_us())
 }
 
 /// Begins the streamed run of JOG and TRACK.
@@ -243,10 +252,7 @@ pub(super) fn stream<P: ControlPort, M: Mailbox>(
     let start_steps = core.arm.start_steps(context.level);
     let n = context.level.joints(core.arm.n());
     if core.arm.prepare_run(&mut context.bus, &start_steps, n, MOVE_PARAMS.speed_cap_sps).is_err() {
-        core.hold(Hold::Measured, context);
-        core.state = State::Error;
-        context.done(client, Outcome::BusError, &Pacing::new(1, 0), 0);
-        return Step::Wake(context.now_us());
+        return fail_to_begin(client, core, context);
     }
     let q_deg = core::array::from_fn(|joint| steps_to_deg(joint, start_steps[joint]));
     debug_assert!((0..ARM_JOINTS).all(|joint| deg_to_steps(joint, q_deg[joint]) == start_steps[joint]));

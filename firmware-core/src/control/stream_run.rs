@@ -4,9 +4,8 @@ use super::arm::{Answered, Hold};
 use super::context::Context;
 use super::controller::{Core, Phase, Step};
 use super::idle::Idle;
-use super::pacing::{Outcome, Pacing};
+use super::pacing::{Outcome, Pacing, Silence};
 use super::start::MOVE_PARAMS;
-use super::timed_run::MISSING_CYCLES_MAX;
 use crate::joints::{ARM_JOINTS, J7, JOINTS, JointValues, TABLE};
 use crate::kinematics::Tcp;
 use crate::motion::joint::{JointMotion, at_rest, jog_step, track_step};
@@ -51,7 +50,7 @@ pub(super) struct StreamRun {
     j7_goal_deg: f32,
     goals_at_us: Option<u64>,
     peak_dps: [f32; ARM_JOINTS],
-    missing_cycles: u32,
+    silence: Silence,
 }
 
 impl StreamRun {
@@ -67,7 +66,7 @@ impl StreamRun {
             j7_goal_deg: q_deg[J7],
             goals_at_us: None,
             peak_dps: [0.0; ARM_JOINTS],
-            missing_cycles: 0,
+            silence: Silence::default(),
         }
     }
 
@@ -203,8 +202,7 @@ impl StreamRun {
                 return Err(Outcome::TrackingError { joint, error_steps });
             }
         }
-        self.missing_cycles = if answered.whole_arm() { 0 } else { self.missing_cycles + 1 };
-        if self.missing_cycles >= MISSING_CYCLES_MAX { Err(Outcome::BusError) } else { Ok(()) }
+        self.silence.count(answered)
     }
 }
 

@@ -4,7 +4,7 @@ use super::arm::{Answered, Hold, wire};
 use super::context::Context;
 use super::controller::{Core, Phase, Step};
 use super::idle::Idle;
-use super::pacing::{Outcome, Owner, Pacing};
+use super::pacing::{Outcome, Owner, Pacing, Silence};
 use crate::joints::{ARM_JOINTS, JOINTS};
 use crate::motion::min_jerk;
 use crate::motion::signal::Signal;
@@ -18,8 +18,6 @@ use crate::units::deg_to_steps;
 const SETTLE_US: u64 = 500_000;
 /// After a run that came to its end: pause before goal speed 0 (µs).
 const PAUSE_US: u64 = 300_000;
-/// Cycles in a row without all of J1–J6 that end a run.
-pub(super) const MISSING_CYCLES_MAX: u32 = 50;
 
 /// Where the goals of a run come from.
 #[derive(Debug)]
@@ -85,7 +83,7 @@ pub(super) struct TimedRun {
     n: usize,
     max_error_steps: i32,
     pacing: Pacing,
-    missing_cycles: u32,
+    silence: Silence,
     /// The motion is over: when the pause ends (µs).
     pause_until_us: Option<u64>,
 }
@@ -100,7 +98,7 @@ impl TimedRun {
             n,
             max_error_steps: i32::from(params.max_error_steps),
             pacing: Pacing::new(1_000_000 / u64::from(params.rate_hz), 0),
-            missing_cycles: 0,
+            silence: Silence::default(),
             pause_until_us: None,
         }
     }
@@ -190,8 +188,7 @@ impl TimedRun {
                 return Err(Outcome::TrackingError { joint, error_steps });
             }
         }
-        self.missing_cycles = if answered.whole_arm() { 0 } else { self.missing_cycles + 1 };
-        if self.missing_cycles >= MISSING_CYCLES_MAX { Err(Outcome::BusError) } else { Ok(()) }
+        self.silence.count(answered)
     }
 
     fn end<P: ControlPort, M: Mailbox>(

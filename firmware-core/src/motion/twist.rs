@@ -38,10 +38,11 @@ use crate::kinematics::{Pose, Posture, Tcp, Vector3, forward};
 use crate::math::sqrt;
 use crate::math::vector::{add, dot, mul_vector, scale, subtract};
 use crate::motion::joint::JointMotion;
+pub use least_squares::SIGMA_DAMPED;
 use least_squares::{LeastSquares, damping};
 use limits::{Scaling, bounds, brake, scaling};
 pub use messages::{Twist, TwistCommand, TwistReport};
-use singular::LINEAR_UNIT_MM;
+pub use singular::LINEAR_UNIT_MM;
 pub use singular::smallest_singular_value;
 
 /// Change of the twist: linear (mm/s²) and angular (rad/s²), each as a vector.

@@ -19,7 +19,7 @@ use super::sessions::Sessions;
 use super::tempo::Tempo;
 use super::waits::{Until, Wait, Waits};
 use crate::atom::fault::{self, FaultError, FaultId, Value};
-use crate::atom::{Atom, Options, client_name};
+use crate::atom::{Atom, Options, TICK_US, client_name};
 use crate::recording::Keepers;
 use crate::server::Speed;
 use crate::server::clients::Clients;
@@ -30,8 +30,6 @@ use crate::server::websocket::Presence;
 const FAULTS_MAX: usize = 1_000;
 /// Events that an event stream may be behind.
 const EVENTS_BEHIND_MAX: usize = 256;
-/// One network tick (µs).
-const TICK_US: u64 = 1_000;
 
 /// A fault as it was given.
 #[derive(Debug)]

@@ -19,7 +19,7 @@ use crate::math::vector::{
 };
 
 /// The damping begins below this smallest singular value; the largest λ is the same.
-pub(super) const SIGMA_DAMPED: f32 = 0.05;
+pub const SIGMA_DAMPED: f32 = 0.05;
 /// With a determinant below this the smallest singular value is below [`SIGMA_DAMPED`], whatever an older
 /// step found.
 const DETERMINANT_MIN: f32 =

@@ -17,7 +17,7 @@ use crate::math::sqrt;
 use crate::math::vector::{dot, mul_transposed, mul_vector, scale};
 
 /// The unit of the linear rows (mm): a length of the arm, so that the rows compare.
-pub(super) const LINEAR_UNIT_MM: f32 = 100.0;
+pub const LINEAR_UNIT_MM: f32 = 100.0;
 /// Newton steps at most: where roots coincide a step halves the distance, elsewhere it squares it.
 const NEWTON_STEPS_MAX: usize = 24;
 /// A step below this share of the root ends the search.
