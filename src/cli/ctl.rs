@@ -270,7 +270,7 @@ impl<'a> Client<'a> {
 
     fn run_scenario(&self, file: &Path, name: Option<&str>, fresh: bool) -> Result<(), CommandError> {
         let toml = std::fs::read_to_string(file).map_err(|error| {
-            CommandError::bad_input(format!("{}: {error}; give a scenario file", file.display()))
+            CommandError::machine(format!("{}: {error}; give a scenario file", file.display()))
         })?;
         let body = json!({ "toml": toml, "name": name, "fresh": fresh });
         let reply = self.reply_to(&Method::POST, "scenarios/run", &body)?;

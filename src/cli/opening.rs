@@ -7,8 +7,9 @@ use firmware_core::protocol::build;
 use firmware_core::shared::{PlayParams, State};
 
 use super::exit::CommandError;
+use super::play::read_plan;
 use crate::atom::{Atom, Transport};
-use crate::client::{Plan, plan_csv};
+use crate::client::Plan;
 
 /// Between two messages of the upload (µs): the network side takes 64 in this time.
 const PACE_US: u64 = 1_000;
@@ -33,9 +34,9 @@ impl Opening {
     /// left out, or three of four, …; curves join the rest.
     ///
     /// # Errors
-    /// A file that is no plan.
+    /// A file that cannot be read or is no plan.
     pub(super) fn read(path: &Path, plan_bytes_max: usize) -> Result<Self, CommandError> {
-        let mut plan = plan_csv::read(path).map_err(CommandError::bad_input)?;
+        let mut plan = read_plan(path)?;
         while plan.bytes().len() > plan_bytes_max && plan.rate_hz % 2 == 0 && plan.samples.len() > 3 {
             plan = Plan {
                 rate_hz: plan.rate_hz / 2,

@@ -11,7 +11,8 @@ use firmware_core::shared::PlayParams;
 use super::exit::CommandError;
 use super::output::note;
 use super::robot::{Numbers, RobotArgs, bar, fail, parse_joints, report};
-use crate::client::{Plan, Robot, compensate, plan_csv};
+use crate::client::plan_csv::{self, PlanFileError};
+use crate::client::{Plan, Robot, compensate};
 use crate::recording::Collector;
 use crate::recording::run_files::write_recording;
 
@@ -101,9 +102,20 @@ pub(super) struct PlayArgs {
     robot: RobotArgs,
 }
 
+/// Reads a plan or recording.
+///
+/// # Errors
+/// 2: it is no plan. 3: it cannot be read.
+pub(super) fn read_plan(path: &Path) -> Result<Plan, CommandError> {
+    plan_csv::read(path).map_err(|error| match error {
+        PlanFileError::Io { .. } => CommandError::machine(error),
+        PlanFileError::Content { .. } => CommandError::bad_input(error),
+    })
+}
+
 /// Plays a plan.
 pub(super) fn run_play(args: &PlayArgs) -> Result<(), CommandError> {
-    let mut plan = plan_csv::read(&args.plan).map_err(CommandError::bad_input)?;
+    let mut plan = read_plan(&args.plan)?;
     plan.cubic = args.cubic;
     compensate_plan(&mut plan, args)?;
     let fastest_dps = plan.top_speeds_dps().into_iter().fold(0.0, f64::max);

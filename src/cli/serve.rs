@@ -101,7 +101,7 @@ pub(crate) struct ServeArgs {
     play: Option<PathBuf>,
 }
 
-/// Serves until SIGINT or SIGTERM.
+/// Serves until SIGINT, SIGTERM or SIGHUP.
 ///
 /// # Errors
 /// An option out of its range, a port in use, a ready file that cannot be written, or a simulation that failed.
@@ -268,12 +268,14 @@ fn stop_signal() -> Result<impl Future<Output = ()>, CommandError> {
         let watch = |kind| {
             signal(kind).map_err(|error| CommandError::machine(format!("cannot watch for signals: {error}")))
         };
-        let (mut interrupt, mut terminate) =
-            (watch(SignalKind::interrupt())?, watch(SignalKind::terminate())?);
+        let (mut interrupt, mut terminate, mut hang_up) =
+            (watch(SignalKind::interrupt())?, watch(SignalKind::terminate())?, watch(SignalKind::hangup())?);
         async move {
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
+                // The terminal or the SSH session is gone.
+                _ = hang_up.recv() => {}
             }
         }
     };

@@ -1,5 +1,5 @@
-//! The queue of inputs to the simulation thread: each stamped with its time of arrival, each WebSocket with
-//! a share of its own, all UDP sources with one. The simulation then bounds each source.
+//! The queue of inputs to the simulation thread: each stamped with its time of arrival, each WebSocket and each UDP
+//! source with a share of its own, all UDP sources together with another. The simulation then bounds each source.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,6 +17,8 @@ use super::pacer::wall_now;
 pub const MESSAGES_PER_TICK: usize = 64;
 /// Datagrams of all sources that may wait for the simulation.
 const DATAGRAMS_MAX: usize = 1024;
+/// Datagrams of one source that may wait for it.
+const DATAGRAMS_OF_ONE_MAX: usize = 2 * MESSAGES_PER_TICK;
 
 /// What happens at the sockets.
 #[derive(Debug)]
@@ -39,13 +41,16 @@ pub(super) enum Input {
     Stop,
 }
 
-/// An input, when it came, and the part of a share that it takes until it is dropped.
+/// An input, when it came, and the parts of shares that it takes until it is dropped.
 #[derive(Debug)]
 pub(super) struct Arrival {
     pub(super) at: Instant,
     pub(super) input: Input,
-    pub(super) share: Option<OwnedSemaphorePermit>,
+    pub(super) shares: Shares,
 }
+
+/// Parts of the shares that an input takes.
+pub(super) type Shares = [Option<OwnedSemaphorePermit>; 2];
 
 /// The simulation has ended; nobody takes inputs any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +70,20 @@ impl Share {
         Self(Arc::new(Semaphore::new(MESSAGES_PER_TICK)))
     }
 
+    /// The share of one UDP source.
+    pub(super) fn of_one_source() -> Self {
+        Self(Arc::new(Semaphore::new(DATAGRAMS_OF_ONE_MAX)))
+    }
+
+    /// Nothing of it waits for the simulation.
+    pub(super) fn is_free(&self) -> bool {
+        Arc::strong_count(&self.0) == 1
+    }
+
+    fn take(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.0).try_acquire_owned().ok()
+    }
+
     /// The share of all UDP sources.
     pub(super) fn of_datagrams() -> Self {
         Self(Arc::new(Semaphore::new(DATAGRAMS_MAX)))
@@ -80,25 +99,25 @@ pub(super) fn queue() -> (Inputs, Receiver<Arrival>) {
 impl Inputs {
     /// Hands over what happens once or twice in the life of a connection.
     pub(super) fn post(&self, input: Input) -> Result<(), SimulationEnded> {
-        self.send(input, None)
+        self.send(input, [None, None])
     }
 
     /// Hands a message over; waits while its share is taken.
     pub(super) async fn post_within(&self, share: &Share, input: Input) -> Result<(), SimulationEnded> {
         // A share is never closed.
         let permit = Arc::clone(&share.0).acquire_owned().await.ok();
-        self.send(input, permit)
+        self.send(input, [permit, None])
     }
 
-    /// Hands a message over, or drops it when its share is taken. Tells whether it went.
-    pub(super) fn offer_within(&self, share: &Share, input: Input) -> Result<bool, SimulationEnded> {
-        match Arc::clone(&share.0).try_acquire_owned() {
-            Ok(permit) => self.send(input, Some(permit)).map(|()| true),
-            Err(_) => Ok(false),
+    /// Hands a message over, or drops it when one of its shares is taken. Tells whether it went.
+    pub(super) fn offer_within(&self, shares: [&Share; 2], input: Input) -> Result<bool, SimulationEnded> {
+        match shares.map(Share::take) {
+            taken @ [Some(_), Some(_)] => self.send(input, taken).map(|()| true),
+            [None, _] | [_, None] => Ok(false),
         }
     }
 
-    fn send(&self, input: Input, share: Option<OwnedSemaphorePermit>) -> Result<(), SimulationEnded> {
-        self.0.send(Arrival { at: wall_now(), input, share }).map_err(|_| SimulationEnded)
+    fn send(&self, input: Input, shares: Shares) -> Result<(), SimulationEnded> {
+        self.0.send(Arrival { at: wall_now(), input, shares }).map_err(|_| SimulationEnded)
     }
 }

@@ -7,6 +7,7 @@ use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::Duration;
 
+use socket2::SockRef;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::{oneshot, watch};
 
@@ -27,6 +28,8 @@ const BACKLOG: u32 = 1024;
 /// Kernel send buffer of a WebSocket (bytes). Small, as the robot's: a client that stalls finds what is new,
 /// not minutes of what is old.
 const SEND_BUFFER_BYTES: u32 = 32 * 1024;
+/// Kernel receive buffer of the UDP socket (bytes).
+const RECEIVE_BUFFER_BYTES: usize = 1 << 20;
 /// How long connections get to close when the server stops.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -221,6 +224,10 @@ fn listen_udp(address: SocketAddr) -> Result<(tokio::net::UdpSocket, UdpSocket),
     let listen = || {
         let socket = UdpSocket::bind(address)?;
         socket.set_nonblocking(true)?;
+        // More than the system allows is as much as it allows: bursts of some clients must not cost others theirs.
+        if let Err(error) = SockRef::from(&socket).set_recv_buffer_size(RECEIVE_BUFFER_BYTES) {
+            tracing::debug!("receive buffer of UDP: {error}");
+        }
         let replies = socket.try_clone()?;
         Ok((tokio::net::UdpSocket::from_std(socket)?, replies))
     };

@@ -251,7 +251,7 @@ impl Simulation {
     }
 
     /// Applies one input at the ATOM's present. Every input passes here.
-    fn take(&mut self, Arrival { at, input, share }: Arrival) -> Next {
+    fn take(&mut self, Arrival { at, input, shares }: Arrival) -> Next {
         let to_atom = match input {
             Input::Opened { connection, outbox } => {
                 self.clients.open(&mut self.atom, connection, outbox);
@@ -285,7 +285,7 @@ impl Simulation {
         };
         if let Some((client, bytes)) = to_atom {
             self.atom.receive(client, &bytes);
-            self.shares.extend(share);
+            self.shares.extend(shares.into_iter().flatten());
             self.shares_due_us = self.atom.next_due_us();
         }
         self.send_outputs();

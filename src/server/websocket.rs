@@ -26,6 +26,10 @@ const CLOSE_LINGER: Duration = Duration::from_millis(500);
 /// Read buffer of a connection (bytes): messages are small, and there may be hundreds of connections.
 const READ_BUFFER_BYTES: usize = 2048;
 
+/// What waits for a client inside its connection (bytes): a message or a few. Pongs to a client that does not read
+/// gather here; beyond this only the latest is kept.
+const WRITE_BUFFER_BYTES_MAX: usize = 2 * MESSAGE_BYTES_MAX;
+
 /// What all WebSocket connections of a server share.
 #[derive(Debug, Clone)]
 pub(super) struct WebSockets {
@@ -91,6 +95,7 @@ pub(super) async fn upgrade(
     upgrade
         .read_buffer_size(READ_BUFFER_BYTES)
         .write_buffer_size(0)
+        .max_write_buffer_size(WRITE_BUFFER_BYTES_MAX)
         .max_frame_size(MESSAGE_BYTES_MAX)
         .max_message_size(MESSAGE_BYTES_MAX)
         .on_upgrade(move |socket| serve(socket, websockets, place))

@@ -134,7 +134,7 @@ fn hold_takes_the_positions_before_5_0_and_keeps_near_goals_since_then() {
         while bench.atom.state() != State::Holding {
             bench.run_ms(1);
         }
-        // The servo still closes in on its last goal, less than 3° away, when the HOLD stops it.
+        // The servo still closes in on its last goal, less than 3° away, when the HOLD comes.
         bench.send(web, &[codes::HOLD]);
         bench.run_ms(100);
         let truth = bench.atom.truth();

@@ -148,3 +148,16 @@ fn every_reply_goes_to_its_sender_alone() {
         assert!(crate::support::replies_to(other, &bench.outputs).is_empty());
     }
 }
+
+#[test]
+fn the_questions_of_others_do_not_keep_a_lease() {
+    for question in [&build::reg_read(1, 62, 2)[..], &[codes::STATE], &[codes::PING]] {
+        let mut bench = bench();
+        let (gone, bystander) = (bench.udp(), bench.web());
+        bench.ask_ms(gone, &build::control(1), 5);
+        bench.repeat_ms(bystander, question, 300, 1_900);
+        assert_eq!(bench.atom.truth().holder, Some(gone));
+        bench.repeat_ms(bystander, question, 300, 300);
+        assert_eq!(bench.atom.truth().holder, None, "{question:?}");
+    }
+}

@@ -49,3 +49,26 @@ fn a_jog_runs_while_it_is_sent_and_the_deadman_stops_it() {
     assert!((11.0..12.2).contains(&bench.atom.deg(0)), "J1 at {}", bench.atom.deg(0));
     assert!(replies_to(client, &bench.outputs).iter().all(|reply| matches!(reply, Reply::Stream(_))));
 }
+
+#[test]
+fn after_a_fast_track_that_is_stopped_the_joints_arrive_at_the_goals_they_show() {
+    let pose = [0.0, 0.0, -90.0, 60.0, 0.0, -80.0, -20.0];
+    for holds in 0..4 {
+        let mut bench = Bench::new(&Options::default());
+        let client = bench.web();
+        bench.subscribe(client, 50);
+        bench.repeat_ms(client, &build::track(&pose, 90.0), 50, 600);
+        // A page sends HOLD on every way out: the later ones find the run ended and the joints still on their way.
+        for _ in 0..holds {
+            bench.ask_ms(client, &[codes::HOLD], 200);
+        }
+        bench.run_ms(2_000);
+        let truth = bench.atom.truth();
+        assert_eq!(truth.state, State::Holding);
+        assert!(truth.goal_deg[3] > 20.0, "it moved: {:?}", truth.goal_deg);
+        for joint in 0..6 {
+            let off_deg = truth.goal_deg[joint] - truth.angle_deg[joint];
+            assert!(off_deg.abs() < 0.1, "J{} is {off_deg}° off after {holds} HOLDs", joint + 1);
+        }
+    }
+}

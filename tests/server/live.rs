@@ -233,5 +233,5 @@ fn ctl_runs_a_scenario_and_tells_by_its_exit_code() {
     let passed = run(&["ctl", "--url", &url, "run-scenario", "scenarios/button.toml"]);
     assert_eq!(passed.status.code(), Some(0), "{}", String::from_utf8_lossy(&passed.stderr));
     let missing = run(&["ctl", "--url", &url, "run-scenario", "scenarios/nothing.toml"]);
-    assert_eq!(missing.status.code(), Some(2));
+    assert_eq!(missing.status.code(), Some(3));
 }

@@ -44,6 +44,8 @@ fn a_wrong_option_ends_with_2_and_one_line_that_says_what_why_and_what_to_do() {
 #[test]
 fn a_recording_that_cannot_be_read_is_refused() {
     refuse(&["--recording", "circle.csv"], 3, &["--recording: failed to read circle.csv"]);
+    refuse(&["--play", "circle.csv"], 3, &["failed to read the plan circle.csv"]);
+    refuse(&["--play", "Cargo.toml"], 2, &["Cargo.toml:1: expected a column `t` (s)"]);
     refuse(&["--recording", "Cargo.toml"], 2, &["Cargo.toml:1: column `t` is missing"]);
 }
 
@@ -78,6 +80,26 @@ fn a_ready_file_that_cannot_be_written_ends_with_3() {
 }
 
 #[test]
+fn a_ready_file_of_somebody_else_stays_as_it_is() {
+    let path = scratch_file("notes");
+    let name = path.to_str().expect("UTF-8");
+    fs::write(&path, "milk, eggs").expect("a scratch file");
+    refuse(&["--port", "0", "--udp-port", "0", "--ready-file", name], 2, &["ready file", "another name"]);
+    assert_eq!(fs::read_to_string(&path).expect("still there"), "milk, eggs");
+    fs::remove_file(&path).expect("ours");
+
+    let first = Simulator::start(&["--ready-file", name]);
+    let serving = fs::read_to_string(&path).expect("it serves");
+    refuse(&["--port", "0", "--udp-port", "0", "--ready-file", name], 3, &["ready file", "serves"]);
+    assert_eq!(fs::read_to_string(&path).expect("still there"), serving);
+    // Another one's word is not taken away at the end either.
+    fs::write(&path, "of another").expect("a scratch file");
+    drop(first);
+    assert_eq!(fs::read_to_string(&path).expect("still there"), "of another");
+    fs::remove_file(&path).expect("ours");
+}
+
+#[test]
 fn help_and_version_go_to_standard_output() {
     for (option, words) in [("--help", "Examples:"), ("--version", "atom-sim 0.")] {
         let output = run(&[option]);
@@ -90,7 +112,8 @@ fn help_and_version_go_to_standard_output() {
 #[test]
 fn the_ready_line_and_file_name_ports_where_clients_are_served() {
     let path = scratch_file("ready");
-    fs::write(&path, "stale").expect("a scratch file");
+    // A run that was killed left it behind: no process has this number.
+    fs::write(&path, "{\"event\":\"ready\",\"pid\":4194305}\n").expect("a scratch file");
     let mut simulator = Simulator::start(&["--ready-file", path.to_str().expect("UTF-8")]);
     assert_eq!(fs::read_to_string(&path).expect("written before the line is printed"), simulator.ready_line);
     assert_eq!(UdpClient::new(&simulator).ask(PING, PONG).len(), 14);
@@ -102,7 +125,7 @@ fn the_ready_line_and_file_name_ports_where_clients_are_served() {
 
 #[test]
 fn a_signal_closes_websockets_with_1001_and_ends_with_0() {
-    for signal in ["TERM", "INT"] {
+    for signal in ["TERM", "INT", "HUP"] {
         let mut simulator = Simulator::start(&[]);
         let mut client = WebClient::new(&simulator);
         client.ask(PING, PONG);

@@ -101,6 +101,18 @@ impl Idle {
         read.min(probe).min(slow).min(stop)
     }
 
+    /// The joints still close in on the last goals of a streamed run, and answer. They go on through a HOLD, as they
+    /// do after one that ended the run: stopped here they would stand beside their goals, and begin the next run with
+    /// a jump. A HOLD that takes the positions they are at stops them there.
+    fn settles<P: ControlPort, M: Mailbox>(&self, core: &mut Core, context: &mut Context<'_, P, M>) -> bool {
+        match Hold::at_rest(context.level) {
+            Hold::Measured => false,
+            Hold::Goals => {
+                self.stop_moving_at_us.is_some() && core.state != State::Error && core.read_whole(context)
+            }
+        }
+    }
+
     fn serve<P: ControlPort, M: Mailbox>(
         &mut self,
         request: Request,
@@ -109,8 +121,10 @@ impl Idle {
     ) -> Step {
         match request {
             Request::Hold(client) => {
-                self.stop_moving_at_us = None;
-                let held = core.hold(Hold::at_rest(context.level), context);
+                let held = self.settles(core, context) || {
+                    self.stop_moving_at_us = None;
+                    core.hold(Hold::at_rest(context.level), context)
+                };
                 if let Some(client) = client {
                     context.ack(client, codes::HOLD, if held { 0 } else { codes::NO_REPLY });
                 }

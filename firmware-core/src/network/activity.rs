@@ -67,7 +67,7 @@ impl Activity {
         }
     }
 
-    /// Playing, moving, jogging or tracking, or about to.
+    /// Playing, moving, jogging or tracking, or about to: control does not expire.
     pub(super) fn is_motion(self) -> bool {
         match self {
             Self::Busy(Kind::Play | Kind::Move | Kind::Stream) => true,
@@ -78,7 +78,7 @@ impl Activity {
         }
     }
 
-    /// A run is on, or a motion or register request is pending: control neither expires nor is taken over.
+    /// A run is on, or a motion or register request is pending: control is not taken over.
     pub(super) fn is_busy(self) -> bool {
         self.is_motion() || self == Self::Busy(Kind::Register)
     }

@@ -122,10 +122,11 @@ impl Network {
         self.leds.frame()
     }
 
-    /// Looks at what the controller is doing, and keeps the lease while it is busy.
+    /// Looks at what the controller is doing, and keeps the lease while a motion is on or pending. Register requests
+    /// do not keep it: anybody may send them, and a holder that is gone must not hold on by another's.
     pub(super) fn observe(&mut self, shared: &mut Shared, now_us: u64) -> Activity {
         let activity = Activity::of(shared, self.posted, now_us);
-        self.lease.observe(activity.is_busy(), now_us);
+        self.lease.observe(activity.is_motion(), now_us);
         activity
     }
 

@@ -1,4 +1,4 @@
-//! What a platform gives the proof: a place for lines and a counter of instructions.
+//! What a platform gives the proof: a place for lines, a counter of instructions, a measure of the stack.
 
 use core::fmt::{Arguments, Write};
 
@@ -9,6 +9,14 @@ pub trait Probe {
 
     /// A counter that grows with the instructions run, and wraps; `None` where they cannot be counted.
     fn counter(&mut self) -> Option<u32>;
+
+    /// Paints the stack below the caller, so that [`Probe::stack_used`] finds how deep it went since.
+    fn paint_stack(&mut self) {}
+
+    /// Bytes of stack used below the caller of [`Probe::paint_stack`] since; `None` where that cannot be measured.
+    fn stack_used(&mut self) -> Option<usize> {
+        None
+    }
 
     /// Instructions that a difference of two counter values stands for.
     fn instructions(&self, counted: u64) -> u64 {
@@ -48,6 +56,26 @@ impl Counts {
         let Some(mean) = probe.instructions(self.sum).checked_div(self.runs) else { return };
         let worst = probe.instructions(u64::from(self.most));
         line(probe, format_args!("# {what} runs {} mean {mean} worst {worst}", self.runs));
+    }
+}
+
+/// The deepest stack of many runs of one piece of work.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Depth {
+    most: Option<usize>,
+}
+
+impl Depth {
+    /// Adds the run since the last [`Probe::paint_stack`].
+    pub fn add(&mut self, probe: &mut impl Probe) {
+        self.most = self.most.max(probe.stack_used());
+    }
+
+    /// Writes `# stack of <what>: <bytes>`, where it could be measured.
+    pub fn report(self, what: &str, probe: &mut impl Probe) {
+        if let Some(bytes) = self.most {
+            line(probe, format_args!("# stack of {what}: {bytes}"));
+        }
     }
 }
 

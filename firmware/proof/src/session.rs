@@ -14,7 +14,7 @@ use firmware_core::protocol::{ApiLevel, build, codes};
 use firmware_core::shared::{Mailbox, PlayParams, Shared};
 
 use crate::hash::Hash;
-use crate::probe::{Counts, Probe, line};
+use crate::probe::{Counts, Depth, Probe, line};
 use crate::servos::Servos;
 use crate::vectors;
 
@@ -135,6 +135,10 @@ struct Session<'p, P> {
     cycles: Counts,
     /// All other control steps.
     other_steps: Counts,
+    /// Stack of the control side's steps, the proof's servos beneath it in the place of a UART.
+    control_depth: Depth,
+    /// Stack of the network side's ticks and of what it does with a message.
+    network_depth: Depth,
 }
 
 impl<P: Probe> Session<'_, P> {
@@ -145,6 +149,7 @@ impl<P: Probe> Session<'_, P> {
 
     fn control_step(&mut self) {
         (self.board.own, self.board.packets, self.board.goals_written) = (0, 0, false);
+        self.board.probe.paint_stack();
         let before = self.board.probe.counter();
         self.control_wake_us = self.control.step(&mut self.board, &self.shared);
         if let (Some(before), Some(after)) = (before, self.board.probe.counter()) {
@@ -153,6 +158,7 @@ impl<P: Probe> Session<'_, P> {
             let cycle = runs && self.board.goals_written && (2..=3).contains(&self.board.packets);
             if cycle { self.cycles.add(counted) } else { self.other_steps.add(counted) }
         }
+        self.control_depth.add(self.board.probe);
     }
 
     /// Lets time pass until `until_us`, both sides in turn: the control side at its wake-ups, the network side
@@ -164,14 +170,18 @@ impl<P: Probe> Session<'_, P> {
                 self.board.now_us = self.board.now_us.max(self.control_wake_us.min(now_us));
                 self.control_step();
             }
+            self.board.probe.paint_stack();
             self.network.tick(now_us, &self.shared, &mut self.board);
+            self.network_depth.add(self.board.probe);
             self.tick_us += TICK_US;
         }
     }
 
     fn message(&mut self, from: ClientId, bytes: &[u8]) {
         let now_us = self.tick_us - TICK_US;
+        self.board.probe.paint_stack();
         self.network.receive(now_us, from, bytes, &self.shared, &mut self.board);
+        self.network_depth.add(self.board.probe);
     }
 
     /// Sends `message` every 20 ms for `duration_us`.
@@ -234,10 +244,14 @@ pub fn run(probe: &mut impl Probe) {
         tick_us: 0,
         cycles: Counts::default(),
         other_steps: Counts::default(),
+        control_depth: Depth::default(),
+        network_depth: Depth::default(),
     };
     motion(&mut session);
     uploads(&mut session);
     examples(&mut session);
+    session.control_depth.report("the control side", session.board.probe);
+    session.network_depth.report("the network side", session.board.probe);
 }
 
 /// Power-up, a move and the streamed modes.

@@ -10,6 +10,7 @@ use axum::response::IntoResponse;
 use serde::de::DeserializeOwned;
 
 use super::error::{ApiError, Code};
+use crate::server::http::Asked;
 
 /// Longest body of a request (bytes).
 pub(super) const BODY_BYTES_MAX: usize = 256 * 1024;
@@ -24,12 +25,15 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let asked = request.extensions().get::<Asked>().cloned();
         let bytes = tokio::time::timeout(BODY_TIMEOUT, Bytes::from_request(request, state))
             .await
             .map_err(|_| {
                 ApiError::new(Code::TooSlow, "the body did not come in time; send it with its request")
             })?
             .map_err(unreadable)?;
+        // Now its connection keeps its place.
+        asked.inspect(Asked::now);
         let json: &[u8] = if bytes.trim_ascii().is_empty() { b"{}" } else { &bytes };
         serde_json::from_slice(json).map(Self).map_err(|error| {
             ApiError::new(Code::InvalidBody, format!("the body is not what this path takes: {error}"))

@@ -1,6 +1,6 @@
 //! The proof on a bare chip under QEMU: Xtensa (`-M sim`, semihosting) or riscv32 (`-M virt`, UART).
 //!
-//! The only unsafe code of the proof is here: the way out of the chip and the heap.
+//! The only unsafe code of the proof is here: the way out of the chip, the heap and the paint on the stack.
 #![no_std]
 #![no_main]
 
@@ -98,9 +98,43 @@ mod chip {
     }
 }
 
-struct Chip;
+/// Stack that is painted (bytes): as much as the control side has on the ESP32.
+const PAINTED_BYTES: usize = 16 * 1024;
+/// What the stack is painted with.
+const PAINT: u32 = 0x5AC3_A53C;
+/// Left free below the painter's own local (bytes): its frame, and on Xtensa the registers that a full window spills.
+const OWN_BYTES: usize = 128;
+
+#[derive(Default)]
+struct Chip {
+    /// Top of the paint; the stack grows down from above it.
+    painted: usize,
+}
+
+impl Chip {
+    fn words(&self) -> impl Iterator<Item = *mut u32> + use<> {
+        (self.painted - PAINTED_BYTES..self.painted).step_by(size_of::<u32>()).map(|address| address as *mut u32)
+    }
+}
 
 impl Probe for Chip {
+    #[inline(never)]
+    fn paint_stack(&mut self) {
+        let here = 0_u32;
+        self.painted = core::hint::black_box(&raw const here) as usize - OWN_BYTES;
+        for word in self.words() {
+            // SAFETY: the stack has more than these bytes below the one frame in use, and nothing else is there.
+            unsafe { word.write_volatile(PAINT) };
+        }
+    }
+
+    #[inline(never)]
+    fn stack_used(&mut self) -> Option<usize> {
+        // SAFETY: the words are the ones that were painted.
+        let used = self.words().find(|word| unsafe { word.read_volatile() } != PAINT)?;
+        Some(self.painted + OWN_BYTES - used as usize)
+    }
+
     fn line(&mut self, text: &str) {
         chip::write(text.as_bytes());
         chip::write(b"\n");
@@ -120,7 +154,7 @@ impl Probe for Chip {
 extern "C" fn rust_main() -> ! {
     // SAFETY: called once, before anything is allocated; the memory belongs to the heap alone.
     unsafe { HEAP.init((&raw mut HEAP_MEMORY) as usize, HEAP_BYTES) };
-    proof::run(&mut Chip);
+    proof::run(&mut Chip::default());
     chip::exit(0)
 }
 
