@@ -5,6 +5,8 @@
 2. The type check of the same source for the ESP32: Debian's rustc has no asm! for Xtensa, so a copy of the standard
    library whose asm! makes no code stands in. It proves types and APIs, not code.
 3. Sizes of flash and static RAM, held under the ceilings of size_ceilings.csv.
+4. The RAM of the ESP32, added up: this build's data, the stacks and the heap of app/src/memory.rs, WiFi's part of it.
+   What is left for the main stack and for a plan is held above floors.
 
 Exit code: 0 built, 1 a ceiling is passed, 2 a tool is missing or a build failed.
 """
@@ -28,6 +30,13 @@ ESPTOOL = "esptool==5.6.0"
 LAB = {"ATOM_OTA_PASSWORD": "lab-ota-0123456789", "ATOM_WIFI_SSID": "lab-ssid-0123456789",
        "ATOM_WIFI_PASSWORD": "lab-wifi-0123456789"}
 BUILD_STD = ["-Zbuild-std=core,alloc", "-Zbuild-std-features=compiler-builtins-mem"]
+# The ESP32's RAM for data (bytes), after the 8 KB that the ROM keeps at its start: esp-hal's dram_seg.
+DRAM_BYTES = 192 * 1024
+# What must be left: core 0's stack takes the network side (`make test-xtensa`: 3.5 KB), TCP/IP and interrupts; a plan is
+# the lab's circle, 3,751 samples of 24 bytes.
+MAIN_STACK_FLOOR = 16 * 1024
+PLAN_FLOOR = 3751 * 24
+SECTIONS_DATA = (".data", ".data.wifi", ".bss", ".noinit")
 SECTIONS_RAM = (".data", ".bss", ".noinit", ".rwtext", ".trap", ".rwdata_dummy", ".data.wifi", ".rwtext.wifi", ".rwtext.dummy")
 
 
@@ -66,15 +75,60 @@ def image_of(program):
     return image.stat().st_size
 
 
-def static_ram(program):
-    """Bytes of RAM that the program takes before it runs, the heap included."""
+def ram_of(program, sections):
+    """Bytes of RAM in these sections: what the program takes before it runs, the heap included."""
     sizes = subprocess.run(["llvm-size-22", "-A", str(program)], capture_output=True, text=True, check=True).stdout
     ram = 0
     for line in sizes.splitlines():
         fields = line.split()
-        if len(fields) == 3 and fields[0] in SECTIONS_RAM:
+        if len(fields) == 3 and fields[0] in sections:
             ram += int(fields[1])
     return ram
+
+
+def memory_constants():
+    """The numbers of app/src/memory.rs: name -> values in the order of the file."""
+    text = (HERE / "app/src/memory.rs").read_text()
+    numbers = {}
+    for name, product in re.findall(r"const (\w+_BYTES\w*): usize = ([\d_ *]+);", text):
+        factors = [int(factor.replace("_", "")) for factor in product.split("*")]
+        numbers.setdefault(name, []).append(factors[0] * (factors[1] if len(factors) > 1 else 1))
+    ranges = re.search(r"GIVEN_BACK: .*= \[(.*)\];", text)[1]
+    numbers["GIVEN_BACK"] = [int(end, 16) - int(start, 16) for start, end in
+                             re.findall(r"(0x\w+)\.\.(0x\w+)", ranges.replace("_", ""))]
+    return numbers
+
+
+def in_rtc_slow(program):
+    """Bytes of what the ESP32 has in its slow RTC RAM, and the ESP32-C3, which has none, among its data."""
+    names = re.findall(r"ram\(unstable\(rtc_slow\)\)\)\]\npub\(crate\) static (\w+)", (HERE / "app/src/queues.rs").read_text())
+    symbols = subprocess.run(["llvm-nm-22", "-S", "-C", str(program)], capture_output=True, text=True, check=True).stdout
+    sizes = re.findall(r"^\w+ (\w+) . atom_firmware::queues::(\w+)$", symbols, flags=re.M)
+    found = {name: int(size, 16) for size, name in sizes}
+    return sum(found[name] for name in names)
+
+
+def hold_floors(program):
+    """Adds up the RAM of the ESP32, the data being that of the build for the ESP32-C3: same sources, same word size."""
+    constants = memory_constants()
+    heap_esp32, heap_c3 = constants["HEAP_BYTES"]
+    [control_stack] = constants["CONTROL_STACK_BYTES"]
+    data = ram_of(program, SECTIONS_DATA) - heap_c3 - in_rtc_slow(program)
+    main_stack = DRAM_BYTES - data - control_stack - heap_esp32
+    heap = heap_esp32 + sum(constants["GIVEN_BACK"])
+    # WiFi fills the smaller parts first; a plan needs one piece.
+    beside = heap - max(constants["GIVEN_BACK"])
+    wifi = constants["WIFI_BYTES_MAX"][0] + constants["SPARE_BYTES"][0]
+    plan = max(constants["GIVEN_BACK"]) - max(0, wifi - beside)
+    print("RAM of the ESP32, lab build, by the ESP32-C3's data:")
+    for what, size in (("data", data), ("stack of the control side", control_stack), ("heap", heap), ("of it WiFi and spare", wifi)):
+        print("  %-38s %9d bytes" % (what, size))
+    held = True
+    for what, size, floor in (("left for the main stack", main_stack, MAIN_STACK_FLOOR), ("left for a plan, in one piece", plan, PLAN_FLOOR)):
+        held = held and size >= floor
+        print("  %-38s %9d bytes, at least %9d%s" % (what, size, floor, "" if size >= floor else "  SHORT"))
+    if not held:
+        fail("the ESP32's RAM does not hold the program with a plan of %d bytes" % PLAN_FLOOR, 1)
 
 
 def no_secret_in(program):
@@ -180,9 +234,10 @@ def main():
     public = build_c3("esp32c3", {}, "public")
     no_secret_in(public)
     lab = build_c3("esp32c3,lab", LAB, "lab")
-    sizes = {"image, public": image_of(public), "image, lab": image_of(lab), "static RAM with the heap": static_ram(lab)}
+    sizes = {"image, public": image_of(public), "image, lab": image_of(lab), "static RAM with the heap": ram_of(lab, SECTIONS_RAM)}
     check_esp32()
     hold_ceilings(sizes)
+    hold_floors(lab)
 
 
 main()

@@ -2,8 +2,8 @@
 """Proves firmware-core on the ESP32's instruction set: `make test-xtensa`.
 
 Builds the program `proof` for this machine, for Xtensa LX6 and for riscv32, runs the chips' builds under QEMU and
-compares their output with this machine's, byte for byte. Prints the instruction counts on Xtensa and holds them
-under the ceilings of instruction_ceilings.csv. Installs Debian's toolchain where it is absent.
+compares their output with this machine's, byte for byte. Prints instruction counts and depths of the stack on Xtensa and
+holds them under the ceilings of instruction_ceilings.csv and stack_ceilings.csv. Installs Debian's toolchain where it is absent.
 
 Exit code: 0 proven, 1 a difference or a ceiling passed, 2 a tool is missing or a build failed.
 """
@@ -107,6 +107,20 @@ def hold_ceilings(counts):
     return held and not ceilings
 
 
+def hold_stack_ceilings(lines):
+    """Prints how deep the stack got on each side; false if one passes its ceiling or a ceiling has no depth."""
+    depths = {match[1]: int(match[2]) for match in filter(None, (re.match(r"# stack of (.+): (\d+)$", line) for line in lines))}
+    with open(HERE / "stack_ceilings.csv", newline="") as file:
+        ceilings = {row["side"]: int(row["bytes_max"]) for row in csv.DictReader(file)}
+    held = depths.keys() == ceilings.keys()
+    for side, ceiling in ceilings.items():
+        depth = depths.get(side)
+        passed = depth is None or depth > ceiling
+        held = held and not passed
+        print("Xtensa stack of %-20s %9s bytes, at most %9d%s" % (side, depth, ceiling, "  PASSED" if passed else ""))
+    return held
+
+
 def main():
     install_tools()
     expected = host_lines()
@@ -114,10 +128,11 @@ def main():
     riscv, _ = chip_lines(RISCV_QEMU, build_riscv(), "riscv32")
     equal = [compare(expected, xtensa, "Xtensa LX6"), compare(expected, riscv, "riscv32")]
     held = hold_ceilings(counts_of(counts))
+    held = hold_stack_ceilings(counts) and held
     if not all(equal):
         fail("results differ between targets: look for a float function that is not firmware_core::math's", 1)
     if not held:
-        fail("an instruction ceiling is passed or has no count: see the table above", 1)
+        fail("a ceiling is passed, or nothing was measured for it: see the tables above", 1)
 
 
 main()

@@ -27,6 +27,7 @@ mod imu;
 mod led_matrix;
 mod link;
 mod mailbox;
+mod memory;
 mod network;
 mod queues;
 mod serial;
@@ -43,11 +44,6 @@ pub(crate) const BUILD: &str = match option_env!("ATOM_BUILD") {
     Some(build) => build,
     None => "local",
 };
-/// Heap for WiFi and the plan. On the ESP32 it takes the RAM that the boot loader gives back.
-const HEAP_BYTES: usize = 80 * 1024;
-/// Stack of the control side.
-#[cfg(feature = "esp32")]
-const CONTROL_STACK_BYTES: usize = 16 * 1024;
 /// Sockets: UDP, log, mDNS, DHCP, DNS, four WebSockets, updates, one spare.
 const SOCKETS: usize = 11;
 
@@ -75,10 +71,7 @@ fn compiled_in() -> Option<Credentials> {
 #[esp_rtos::main]
 async fn main(spawner: Spawner) -> ! {
     let p = esp_hal::init(esp_hal::Config::default().with_cpu_clock(CpuClock::max()));
-    #[cfg(feature = "esp32")]
-    esp_alloc::heap_allocator!(#[esp_hal::ram(reclaimed)] size: HEAP_BYTES);
-    #[cfg(feature = "esp32c3")]
-    esp_alloc::heap_allocator!(size: HEAP_BYTES);
+    esp_alloc::heap_allocator!(size: memory::HEAP_BYTES);
     let timers = TimerGroup::new(p.TIMG0);
     let control_timers = TimerGroup::new(p.TIMG1);
     esp_rtos::start(timers.timer0, p.FROM_CPU_INTR0);
@@ -97,7 +90,12 @@ async fn main(spawner: Spawner) -> ! {
         .with_tx(pin!(p, GPIO22, GPIO4));
     let side = control::ControlSide::new(control::Board::new(bus), control_watchdog);
     #[cfg(feature = "esp32")]
-    start_control(p.CPU_CTRL, side);
+    {
+        start_control(p.CPU_CTRL, side);
+        // SAFETY: this core runs on the program's stack, core 1 on that of the control side, and the linker puts nothing
+        // there: no `static` asks for reclaimed RAM.
+        unsafe { memory::take_back() };
+    }
     #[cfg(feature = "esp32c3")]
     spawner.spawn(control::run(side).expect("one control side"));
 
@@ -158,15 +156,23 @@ async fn main(spawner: Spawner) -> ! {
     core::future::pending().await
 }
 
-/// Starts the control side on core 1, which does nothing else.
+/// Starts the control side on core 1, which does nothing else, and waits until it runs.
 #[cfg(feature = "esp32")]
 fn start_control(cores: esp_hal::peripherals::CPU_CTRL<'static>, side: control::ControlSide) {
+    use core::sync::atomic::{AtomicBool, Ordering};
+
     use esp_hal::system::{CpuControl, Stack};
-    static STACK: static_cell::ConstStaticCell<Stack<CONTROL_STACK_BYTES>> =
+    static STACK: static_cell::ConstStaticCell<Stack<{ memory::CONTROL_STACK_BYTES }>> =
         static_cell::ConstStaticCell::new(Stack::new());
-    let started = CpuControl::new(cores).start_app_core(STACK.take(), move || side.run());
+    static RUNS: AtomicBool = AtomicBool::new(false);
+    let started = CpuControl::new(cores).start_app_core(STACK.take(), move || {
+        RUNS.store(true, Ordering::Release);
+        side.run()
+    });
     // Dropping the guard would park the core.
     core::mem::forget(started.expect("core 1 is started once"));
+    // Until then it uses the ROM's stack. One that never comes is a matter for its watchdog.
+    while !RUNS.load(Ordering::Acquire) {}
 }
 
 #[cfg(feature = "esp32")]

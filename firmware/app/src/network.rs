@@ -20,14 +20,12 @@ use crate::mailbox::{MAILBOX, imu, now_us};
 use crate::queues::{
     BINARY_TAG, INBOX, LOG, TEXT_TAG, UDP_OUTBOX, UDP_TAG, WEB_CLOSED, WEB_OPENED, WEB_OUTBOXES, WEB_SOCKETS,
 };
-use crate::{led_matrix, link, update};
+use crate::{led_matrix, link, memory, update};
 
 /// Messages handled in one tick: the rest waits for the next millisecond, so that a flood delays nothing.
 const MESSAGES_PER_TICK: usize = 8;
 /// A press is a press when the button was down for so long (ticks).
 const DEBOUNCE_TICKS: u32 = 30;
-/// Heap that a plan may not take: what WiFi and TCP need while they run (bytes).
-const HEAP_KEPT_BYTES: usize = 32 * 1024;
 /// Most memory for plans (bytes): 20 s at 250 Hz.
 const PLAN_BYTES_MAX: usize = 120_024;
 /// Longest message with its client's number in front.
@@ -143,7 +141,9 @@ impl Side {
     /// A plan gets what the heap leaves.
     fn share_heap(&mut self) {
         let plan_bytes = MAILBOX.with(|shared| shared.plan.bytes());
-        let room = (esp_alloc::HEAP.free() + plan_bytes).saturating_sub(HEAP_KEPT_BYTES).min(PLAN_BYTES_MAX);
+        let (used, free) = (esp_alloc::HEAP.used(), esp_alloc::HEAP.free());
+        let others = used.saturating_sub(plan_bytes);
+        let room = memory::plan_room(used + free, others).min(PLAN_BYTES_MAX);
         if room != self.plan_bytes_max {
             self.plan_bytes_max = room;
             self.network.set_plan_bytes_max(room);

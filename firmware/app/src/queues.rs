@@ -69,10 +69,14 @@ impl<const BYTES: usize> Pipe<BYTES> {
 
 /// Messages of all clients; the client's number comes first. Tag: the index of a WebSocket, that and
 /// [`WEB_OPENED`] or [`WEB_CLOSED`], or [`UDP_TAG`].
+/// In RTC RAM, which is slower and only this core's: what is left elsewhere is for the plan.
+#[esp_hal::ram(unstable(rtc_fast))]
 pub(crate) static INBOX: Pipe<INBOX_BYTES> = Pipe::new();
 /// Messages for each WebSocket. Tag: text or binary.
 pub(crate) static WEB_OUTBOXES: [Pipe<WEB_OUTBOX_BYTES>; WEB_SOCKETS] = [const { Pipe::new() }; WEB_SOCKETS];
 /// Messages for UDP clients; the client's number comes first.
+/// In RTC RAM, as the inbox.
+#[cfg_attr(feature = "esp32", esp_hal::ram(unstable(rtc_slow)))]
 pub(crate) static UDP_OUTBOX: Pipe<UDP_OUTBOX_BYTES> = Pipe::new();
 /// Lines for the status log's broadcast.
 pub(crate) static LOG: Pipe<1024> = Pipe::new();

@@ -59,7 +59,7 @@ mod lab {
     /// Serves one sender after another.
     #[embassy_executor::task]
     pub(crate) async fn run(stack: Stack<'static>) -> ! {
-        let (mut receive_bytes, mut send_bytes) = ([0; 4096], [0; 256]);
+        let (mut receive_bytes, mut send_bytes) = ([0; 1536], [0; 256]);
         loop {
             let mut socket = TcpSocket::new(stack, &mut receive_bytes, &mut send_bytes);
             socket.set_timeout(Some(TIMEOUT));

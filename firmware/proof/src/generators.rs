@@ -6,11 +6,11 @@ use firmware_core::math;
 use firmware_core::motion::joint::{JointMotion, jog_step, track_step};
 use firmware_core::motion::min_jerk;
 use firmware_core::motion::plan::{Plan, crc32c};
-use firmware_core::protocol::plan::SIGNAL_BYTES;
 use firmware_core::motion::signal::{Params, Signal};
 use firmware_core::motion::twist::{
     Twist, TwistCommand, TwistController, TwistReport, smallest_singular_value,
 };
+use firmware_core::protocol::plan::SIGNAL_BYTES;
 use firmware_core::units::{deg_to_steps, steps_to_deg};
 
 use crate::hash::Hash;

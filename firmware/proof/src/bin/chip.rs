@@ -98,7 +98,7 @@ mod chip {
     }
 }
 
-/// Stack that is painted (bytes): as much as the control side has on the ESP32.
+/// Stack that is painted (bytes): twice what the control side has on the ESP32.
 const PAINTED_BYTES: usize = 16 * 1024;
 /// What the stack is painted with.
 const PAINT: u32 = 0x5AC3_A53C;
@@ -113,7 +113,9 @@ struct Chip {
 
 impl Chip {
     fn words(&self) -> impl Iterator<Item = *mut u32> + use<> {
-        (self.painted - PAINTED_BYTES..self.painted).step_by(size_of::<u32>()).map(|address| address as *mut u32)
+        (self.painted - PAINTED_BYTES..self.painted)
+            .step_by(size_of::<u32>())
+            .map(|address| address as *mut u32)
     }
 }
 
