@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Builds the firmware as far as this machine can: `make firmware`.
 
-1. The ESP32-C3 firmware, public and lab, linked and made into images that esptool finds valid.
+1. The ESP32-C3 firmware, public and lab, linked and made into images that esptool finds valid; clippy and rustdoc find
+   nothing in it.
 2. The type check of the same source for the ESP32: Debian's rustc has no asm! for Xtensa, so a copy of the standard
    library whose asm! makes no code stands in. It proves types and APIs, not code.
 3. Sizes of flash and static RAM, held under the ceilings of size_ceilings.csv.
@@ -60,6 +61,14 @@ def build_c3(features, extra, name):
     program = TARGET / ("atom-firmware-%s.elf" % name)
     shutil.copy(built, program)
     return program
+
+
+def check_style():
+    """Clippy and rustdoc over the firmware's own code, without a warning."""
+    common = ["-p", "atom-firmware", "--features", "esp32c3,lab", "--target", "riscv32imc-unknown-none-elf", "--locked", *BUILD_STD]
+    env = {**environment(TARGET, ""), **LAB, "RUSTDOCFLAGS": "-D warnings", "CARGO": "/usr/bin/cargo"}
+    run(["/usr/bin/cargo-clippy", "clippy", "--release", *common, "--no-deps", "--", "-D", "warnings"], HERE, env, "clippy over the firmware")
+    run(["/usr/bin/cargo", "doc", *common, "--no-deps", "--document-private-items"], HERE, env, "rustdoc over the firmware")
 
 
 def image_of(program):
@@ -233,6 +242,7 @@ def main():
     install_tools()
     public = build_c3("esp32c3", {}, "public")
     no_secret_in(public)
+    check_style()
     lab = build_c3("esp32c3,lab", LAB, "lab")
     sizes = {"image, public": image_of(public), "image, lab": image_of(lab), "static RAM with the heap": ram_of(lab, SECTIONS_RAM)}
     check_esp32()

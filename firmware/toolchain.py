@@ -4,9 +4,9 @@ import shutil
 import subprocess
 import sys
 
-PACKAGES = ["rustc-web", "cargo-web", "rust-web-src", "llvm-22", "lld-22", "binutils-xtensa-lx106", "qemu-system-misc",
+PACKAGES = ["rustc-web", "cargo-web", "rust-web-clippy", "rust-web-src", "llvm-22", "lld-22", "binutils-xtensa-lx106", "qemu-system-misc",
             "python3-venv"]
-TOOLS = ["/usr/bin/rustc", "/usr/bin/cargo", "llvm-link-22", "ld.lld-22", "xtensa-lx106-elf-ld", "qemu-system-xtensa",
+TOOLS = ["/usr/bin/rustc", "/usr/bin/cargo", "/usr/bin/cargo-clippy", "/usr/bin/rustdoc", "llvm-link-22", "ld.lld-22", "xtensa-lx106-elf-ld", "qemu-system-xtensa",
          "qemu-system-riscv32"]
 
 

@@ -15,6 +15,9 @@ use crate::mailbox::{MAILBOX, imu, now_us};
 /// Baud rate of the servo bus.
 pub(crate) const BUS_BAUD: u32 = 1_000_000;
 
+/// The echo of a packet is over this long after its last bit (µs): a byte's time and a half. No servo answers so soon.
+const ECHO_US: u64 = 15;
+
 /// The servo bus and the time.
 pub(crate) struct Board {
     uart: Uart<'static, Blocking>,
@@ -40,8 +43,11 @@ impl ControlPort for Board {
             rest = &rest[sent..];
         }
         let _sent = self.uart.flush();
-        // One wire carries both ways: what came in meanwhile is this packet's echo.
-        self.discard_input();
+        // One wire carries both ways: what comes in until the last byte is through is this packet's echo.
+        let sent_us = now_us();
+        while now_us() - sent_us <= ECHO_US {
+            self.discard_input();
+        }
     }
 
     fn receive(&mut self, buffer: &mut [u8], timeout_us: u32) -> usize {

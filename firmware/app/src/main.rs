@@ -68,6 +68,9 @@ fn compiled_in() -> Option<Credentials> {
     Some(Credentials { ssid: ssid.try_into().ok()?, password: password.try_into().ok()? })
 }
 
+/// What the network stack keeps of each socket.
+static RESOURCES: StaticCell<StackResources<SOCKETS>> = StaticCell::new();
+
 #[esp_rtos::main]
 async fn main(spawner: Spawner) -> ! {
     let p = esp_hal::init(esp_hal::Config::default().with_cpu_clock(CpuClock::max()));
@@ -133,7 +136,6 @@ async fn main(spawner: Spawner) -> ! {
     let seed = u64::from(rng.random()) << 32 | u64::from(rng.random());
     let mut dhcp = DhcpConfig::default();
     dhcp.hostname = "mycobot-atom".try_into().ok();
-    static RESOURCES: StaticCell<StackResources<SOCKETS>> = StaticCell::new();
     let config = embassy_net::Config::dhcpv4(dhcp);
     let resources = RESOURCES.init_with(StackResources::new);
     let (stack, runner) = embassy_net::new(Interface::station(), config, resources, seed);
