@@ -102,7 +102,7 @@ def memory_constants():
     for name, product in re.findall(r"const (\w+_BYTES\w*): usize = ([\d_ *]+);", text):
         factors = [int(factor.replace("_", "")) for factor in product.split("*")]
         numbers.setdefault(name, []).append(factors[0] * (factors[1] if len(factors) > 1 else 1))
-    ranges = re.search(r"GIVEN_BACK: .*= \[(.*)\];", text)[1]
+    ranges = re.search(r"const GIVEN_BACK: .*?=\s*\[(.*?)\];", text, flags=re.S)[1]
     numbers["GIVEN_BACK"] = [int(end, 16) - int(start, 16) for start, end in
                              re.findall(r"(0x\w+)\.\.(0x\w+)", ranges.replace("_", ""))]
     return numbers
