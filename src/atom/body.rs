@@ -1,9 +1,8 @@
 //! Faults of the arm, its bus, gripper, IMU and supply → the simulated hardware.
 
-use super::effects::InjectError;
 use super::fault::{FaultId, FaultKind};
 use super::simulated::Atom;
-use crate::hardware::HardwareFault;
+use crate::hardware::{HardwareError, HardwareFault};
 
 /// The part of a fault that the hardware does.
 fn hardware_fault(kind: &FaultKind) -> Option<HardwareFault> {
@@ -24,8 +23,8 @@ fn hardware_fault(kind: &FaultKind) -> Option<HardwareFault> {
 }
 
 /// Whether the hardware can do a fault.
-pub(super) fn check(kind: &FaultKind) -> Result<(), InjectError> {
-    hardware_fault(kind).map_or(Ok(()), |fault| Ok(fault.check()?))
+pub(super) fn check(kind: &FaultKind) -> Result<(), HardwareError> {
+    hardware_fault(kind).map_or(Ok(()), |fault| fault.check())
 }
 
 impl Atom {

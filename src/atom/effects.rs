@@ -29,14 +29,6 @@ pub struct FaultEvent {
     pub kind: FaultKind,
 }
 
-/// Why a fault cannot be given.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum InjectError {
-    /// The hardware cannot have it.
-    #[error("{0}")]
-    Hardware(#[from] HardwareError),
-}
-
 /// The faults of processor, power and memory that are there.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
@@ -78,7 +70,7 @@ impl Atom {
     ///
     /// # Errors
     /// A fault that the hardware or this version cannot do; nothing changes.
-    pub fn inject(&mut self, fault: Fault) -> Result<FaultId, InjectError> {
+    pub fn inject(&mut self, fault: Fault) -> Result<FaultId, HardwareError> {
         check(&fault.kind)?;
         let id = self.faults.add(self.now_us, fault.clone());
         self.note(|| AtomInput::Inject(id, fault));

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 
 use firmware_core::platform::ClientId;
 
-use super::effects::{FaultEvent, InjectError};
+use super::effects::FaultEvent;
 use super::fault::{Fault, FaultId};
 use super::simulated::Atom;
+use crate::hardware::HardwareError;
 use crate::link::Profile;
 
 /// One input.
@@ -50,7 +51,7 @@ pub enum JournalEntry {
 pub enum ApplyError {
     /// This version refuses the fault.
     #[error(transparent)]
-    Inject(#[from] InjectError),
+    Inject(#[from] HardwareError),
     /// The client got another id.
     #[error("expected the client {expected:?}, found {found:?}; are inputs missing before it?")]
     Client {

@@ -30,7 +30,7 @@ mod state_name;
 pub mod truth;
 mod wireless;
 
-pub use effects::{FaultEvent, InjectError};
+pub use effects::FaultEvent;
 pub use firmware_core::platform::{ClientId, Transport};
 pub use firmware_core::protocol::ApiLevel;
 pub use journal::{ApplyError, AtomInput, JournalEntry};

@@ -3,7 +3,8 @@
 use std::fmt::Debug;
 
 use crate::atom::fault::{Fault, FaultId};
-use crate::atom::{Atom, ClientId, FaultEvent, InjectError, Output, Transport};
+use crate::atom::{Atom, ClientId, FaultEvent, Output, Transport};
+use crate::hardware::HardwareError;
 
 /// What the runner needs of the world around a scenario.
 pub trait World: Debug {
@@ -29,7 +30,7 @@ pub trait World: Debug {
     ///
     /// # Errors
     /// The ATOM cannot have it.
-    fn inject(&mut self, fault: Fault) -> Result<FaultId, InjectError>;
+    fn inject(&mut self, fault: Fault) -> Result<FaultId, HardwareError>;
 
     /// Clears the faults of the scenario.
     fn clear_faults(&mut self);
@@ -65,7 +66,7 @@ impl World for Alone {
         self.0.close(client);
     }
 
-    fn inject(&mut self, fault: Fault) -> Result<FaultId, InjectError> {
+    fn inject(&mut self, fault: Fault) -> Result<FaultId, HardwareError> {
         self.0.inject(fault)
     }
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 use super::api::{ApiError, LiveScenario, RunReply};
 use super::simulation::{Next, Simulation};
 use crate::atom::fault::{Fault, FaultId};
-use crate::atom::{Atom, ClientId, FaultEvent, InjectError, Output, Transport};
+use crate::atom::{Atom, ClientId, FaultEvent, Output, Transport};
+use crate::hardware::HardwareError;
 use crate::scenario::runner::{self, Limits};
 use crate::scenario::world::World;
 
@@ -95,7 +96,7 @@ impl World for Live<'_> {
         self.simulation.atom().close(client);
     }
 
-    fn inject(&mut self, fault: Fault) -> Result<FaultId, InjectError> {
+    fn inject(&mut self, fault: Fault) -> Result<FaultId, HardwareError> {
         let id = self.simulation.atom().inject(fault)?;
         self.faults.push(id);
         Ok(id)

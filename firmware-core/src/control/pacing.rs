@@ -1,7 +1,6 @@
 //! Cycles of a run: when the next one is due, which were late, in which the arm was silent, and how a run ends.
 
 use super::arm::Answered;
-use crate::platform::ClientId;
 
 /// The schedule of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,13 +95,6 @@ impl Silence {
         self.0 = if answered.whole_arm() { 0 } else { self.0 + 1 };
         if self.0 >= Self::CYCLES_MAX { Err(Outcome::BusError) } else { Ok(()) }
     }
-}
-
-/// Who a run belongs to and what its telemetry lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Owner {
-    pub(super) client: ClientId,
-    pub(super) telemetry_dropped: u32,
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::arm::{Answered, Hold, wire};
 use super::context::Context;
 use super::controller::{Core, Phase, Step};
 use super::idle::Idle;
-use super::pacing::{Outcome, Owner, Pacing, Silence};
+use super::pacing::{Outcome, Pacing, Silence};
 use crate::joints::{ARM_JOINTS, JOINTS};
 use crate::motion::min_jerk;
 use crate::motion::signal::Signal;
@@ -77,7 +77,8 @@ impl Motion {
 /// A running PLAY, PLAY_SIGNAL or MOVE_TO.
 #[derive(Debug)]
 pub(super) struct TimedRun {
-    owner: Owner,
+    client: ClientId,
+    telemetry_dropped: u32,
     sent: bool,
     motion: Motion,
     n: usize,
@@ -92,7 +93,8 @@ impl TimedRun {
     /// A run of the first `n` joints; `sent`: its telemetry goes to the client.
     pub(super) fn new(client: ClientId, sent: bool, motion: Motion, n: usize, params: PlayParams) -> Self {
         Self {
-            owner: Owner { client, telemetry_dropped: 0 },
+            client,
+            telemetry_dropped: 0,
             sent,
             motion,
             n,
@@ -174,9 +176,9 @@ impl TimedRun {
             imu: context.bus.port.imu().unwrap_or_default(),
             ok: answered.whole_arm(),
         };
-        let made = TelemetrySample { at_us, client: self.owner.client, sent: self.sent, sample };
+        let made = TelemetrySample { at_us, client: self.client, sent: self.sent, sample };
         if !context.mailbox.with(|shared| shared.telemetry.push(&made)) {
-            self.owner.telemetry_dropped += 1;
+            self.telemetry_dropped += 1;
         }
     }
 
@@ -211,7 +213,7 @@ impl TimedRun {
             }
         }
         core.progress_permille = 0;
-        context.done(self.owner.client, outcome, &self.pacing, self.owner.telemetry_dropped);
+        context.done(self.client, outcome, &self.pacing, self.telemetry_dropped);
         Step::Enter(Phase::Idle(Idle::new(context.now_us())))
     }
 }

@@ -121,34 +121,36 @@ fn is_hold(request: Option<&Request>) -> bool {
 }
 
 /// Does one step and checks what must hold at every moment.
+fn send(side: &mut Side, client: ClientId, bytes: &[u8]) {
+    let (before, stopped) = (side.pending(), side.stopped());
+    let code = bytes.first().copied();
+    let replies = side.send(client, bytes);
+    assert!(replies.len() <= 1, "{bytes:02x?} was answered {} times", replies.len());
+    let after = side.pending();
+    if before.is_some() && code != Some(codes::HOLD) {
+        assert_eq!(after, before, "{bytes:02x?} replaced a pending request");
+    }
+    if code == Some(codes::HOLD) && before != after {
+        assert!(is_hold(after.as_ref()), "a HOLD put {after:?} in place of {before:?}");
+    }
+    if stopped && !side.stopped() {
+        let starts_run = matches!(
+            after,
+            Some(
+                Request::MoveTo { .. }
+                    | Request::Play { .. }
+                    | Request::PlaySignal { .. }
+                    | Request::Stream(_)
+            )
+        );
+        assert!(before.is_none() && starts_run, "{bytes:02x?} cleared the stop without a new run");
+    }
+}
+
 fn do_step(side: &mut Side, step: Step) {
     let before = side.pending();
-    let stopped = side.stopped();
     match step {
-        Step::Send(client, bytes) => {
-            let code = bytes.first().copied();
-            let replies = side.send(client, &bytes);
-            assert!(replies.len() <= 1, "{bytes:02x?} was answered {} times", replies.len());
-            let after = side.pending();
-            if before.is_some() && code != Some(codes::HOLD) {
-                assert_eq!(after, before, "{bytes:02x?} replaced a pending request");
-            }
-            if code == Some(codes::HOLD) && before != after {
-                assert!(is_hold(after.as_ref()), "a HOLD put {after:?} in place of {before:?}");
-            }
-            if stopped && !side.stopped() {
-                let starts_run = matches!(
-                    after,
-                    Some(
-                        Request::MoveTo { .. }
-                            | Request::Play { .. }
-                            | Request::PlaySignal { .. }
-                            | Request::Stream(_)
-                    )
-                );
-                assert!(before.is_none() && starts_run, "{bytes:02x?} cleared the stop without a new run");
-            }
-        }
+        Step::Send(client, bytes) => send(side, client, &bytes),
         Step::Tick { ms } => drop(side.tick_ms(ms)),
         Step::Skip { ms } => {
             side.now_us += ms * 1_000;
