@@ -1,11 +1,10 @@
 //! Conditions, replies and windows in words, for reports.
 
-use std::fmt::Write as _;
-
 use super::book::Brief;
-use super::condition::{Condition, JointNumber, ReplyCount, ReplyName, ReplyPattern, TcpNumber};
+use super::condition::{Condition, JointNumber, ReplyCount, ReplyName, ReplyPattern, RequestName, TcpNumber};
 use super::judge::code_of;
 use super::plan::Window;
+use crate::recording::trace::words::code_word;
 
 /// A condition in words.
 pub fn condition(condition: &Condition) -> String {
@@ -68,38 +67,35 @@ fn tcp(what: &str, unit: &str, number: &TcpNumber) -> String {
 }
 
 fn replies(count: &ReplyCount) -> String {
-    let mut what = reply_word(count.reply).to_owned();
-    if let Some(to) = count.to {
-        let _ = write!(what, " to {}", request_word(code_of(to)));
-    }
-    if let Some(status) = count.status {
-        let _ = write!(what, " with status {status}");
-    }
-    if let Some(value) = count.value {
-        let _ = write!(what, " with value {value}");
-    }
-    if let Some(result) = count.result {
-        let _ = write!(what, " with result {result}");
-    }
-    if let Some(joint) = count.joint {
-        let _ = write!(what, " of joint {joint}");
-    }
-    format!("{} of {what} to {}{}", count.bounds(), count.client, since(count.since_s))
+    let &ReplyCount { reply, to, status, value, result, joint, since_s, .. } = count;
+    let what = described(
+        reply,
+        to,
+        [
+            (" with status", status.map(i64::from)),
+            (" with value", value.map(i64::from)),
+            (" with result", result.map(i64::from)),
+            (" of joint", joint.map(i64::from)),
+        ],
+    );
+    format!("{} of {what} to {}{}", count.bounds(), count.client, since(since_s))
 }
 
 /// One reply of an order.
 fn pattern(pattern: &ReplyPattern) -> String {
-    let mut what = reply_word(pattern.reply).to_owned();
-    if let Some(to) = pattern.to {
-        let _ = write!(what, " to {}", request_word(code_of(to)));
-    }
-    if let Some(status) = pattern.status {
-        let _ = write!(what, " with status {status}");
-    }
-    if let Some(result) = pattern.result {
-        let _ = write!(what, " with result {result}");
-    }
-    what
+    let &ReplyPattern { reply, to, status, result } = pattern;
+    described(reply, to, [(" with status", status.map(i64::from)), (" with result", result.map(i64::from))])
+}
+
+/// A reply and what is asked of its fields.
+fn described<const N: usize>(
+    reply: ReplyName,
+    to: Option<RequestName>,
+    fields: [(&str, Option<i64>); N],
+) -> String {
+    let to = to.map_or_else(String::new, |to| format!(" to {}", code_word(code_of(to))));
+    let given = fields.into_iter().filter_map(|(word, value)| Some(format!("{word} {}", value?)));
+    reply_word(reply).to_owned() + &to + &given.collect::<String>()
 }
 
 fn since(since_s: Option<f64>) -> String {
@@ -120,37 +116,12 @@ pub fn reply_word(name: ReplyName) -> &'static str {
     }
 }
 
-/// A request's name by its code.
-pub fn request_word(code: u8) -> String {
-    use firmware_core::protocol::codes;
-    let name = match code {
-        codes::PING => "PING",
-        codes::STATE => "STATE",
-        codes::HOLD => "HOLD",
-        codes::PLAN_BEGIN => "PLAN_BEGIN",
-        codes::PLAN_DATA => "PLAN_DATA",
-        codes::PLAN_END => "PLAN_END",
-        codes::PLAY => "PLAY",
-        codes::STOP => "STOP",
-        codes::REG_READ => "REG_READ",
-        codes::REG_WRITE => "REG_WRITE",
-        codes::PLAY_SIGNAL => "PLAY_SIGNAL",
-        codes::SUBSCRIBE => "SUBSCRIBE",
-        codes::CONTROL => "CONTROL",
-        codes::MOVE_TO => "MOVE_TO",
-        codes::JOG => "JOG",
-        codes::TRACK => "TRACK",
-        other => return format!("code {other:02X}"),
-    };
-    name.to_owned()
-}
-
 /// A reply in a few words.
 pub fn brief(brief: &Brief) -> String {
     match brief.name {
         ReplyName::Ack => {
             let value = if brief.value == 0 { String::new() } else { format!(" value {}", brief.value) };
-            format!("ACK {} {}{value}", request_word(brief.to), brief.status)
+            format!("ACK {} {}{value}", code_word(brief.to), brief.status)
         }
         ReplyName::Register | ReplyName::Written => {
             format!("{} status {}", reply_word(brief.name), brief.status)

@@ -13,6 +13,7 @@ use super::play::{Clients, Violation};
 use super::story::{CLIENTS, client_name};
 use crate::atom::fault::{ClientFault, FaultKind};
 use crate::atom::{Transport, Truth};
+use crate::recording::trace::words::code_word;
 use crate::scenario::book::Brief;
 use crate::scenario::condition::ReplyName;
 use crate::scenario::words;
@@ -119,7 +120,7 @@ impl Invariants {
                 "every reply goes to its sender; {} got {} but never sent {}",
                 client_name(client),
                 words::brief(brief),
-                words::request_word(code)
+                code_word(code)
             );
             return Err(Violation { t_us: brief.t_us, message });
         }
