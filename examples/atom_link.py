@@ -71,6 +71,8 @@ class AtomLink:
 
 def main():
     arguments = sys.argv[1:]
+    if "--help" in arguments:
+        return print(__doc__)
     link = AtomLink(*arguments[:1], *(int(port) for port in arguments[1:]))
     print("version, state, plan:", *link.ping())
     print("angles:", *link.angles_deg())
@@ -82,4 +84,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (TimeoutError, ConnectionError) as error:
+        sys.exit(f"no ATOM answers: {error}; start one with atom-sim, or give its address")

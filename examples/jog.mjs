@@ -35,7 +35,10 @@ ws.onmessage = (event) => {
   }
 };
 
-await opened;
+await opened.catch((error) => {
+  console.error(`${error.message}; start one with atom-sim, or give its URL`);
+  process.exit(1);
+});
 ws.send(subscribe());
 const status = await new Promise((resolve) => {
   acknowledge = resolve;

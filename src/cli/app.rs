@@ -135,6 +135,15 @@ fn explain(error: &clap::Error) -> String {
     one_line(&text)
 }
 
+/// The command whose usage a message shows, with the words of its subcommands.
+fn command_of(message: &str) -> String {
+    let usage = message.split_once("Usage: ").map_or("", |(_, rest)| rest);
+    let plain =
+        |word: &&str| word.chars().all(|c| c.is_ascii_lowercase() || c == '-') && !word.starts_with('-');
+    let words: Vec<&str> = usage.split_whitespace().take_while(plain).collect();
+    if words.is_empty() { "atom-sim".to_owned() } else { words.join(" ") }
+}
+
 /// The parser's message without its usage block, on one line, with where to read more.
 fn one_line(message: &str) -> String {
     let said = message.split("Usage:").next().unwrap_or_default();
@@ -142,7 +151,7 @@ fn one_line(message: &str) -> String {
     let words: Vec<&str> = said.split_whitespace().collect();
     let words = words.join(" ");
     let words = words.strip_prefix("error: ").unwrap_or(&words);
-    format!("{}; see atom-sim --help", words.trim_end_matches('.'))
+    format!("{}; see {} --help", words.trim_end_matches('.'), command_of(message))
 }
 
 fn complain(message: &str) {
@@ -171,6 +180,8 @@ mod tests {
         assert!(!message.contains('\n'), "{message}");
         assert!(message.contains("99999") && message.contains("--port"), "{message}");
         assert!(message.ends_with("; see atom-sim --help"), "{message}");
+        let message = parse_error(&["atom-sim", "kinematics", "forward"]);
+        assert!(message.ends_with("--pose <POSE>; see atom-sim kinematics forward --help"), "{message}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use ureq::http::Method;
 
 use super::exit::CommandError;
 use super::output::{say, say_more};
+use super::values::parse_pose;
 use crate::server::api::requests::{PowerCycled, RecordingFormat};
 
 pub(crate) const EXAMPLES: &str = "\
@@ -20,7 +21,7 @@ Examples:
   atom-sim ctl clear                               clear every fault
   atom-sim ctl pause                               stop virtual time ...
   atom-sim ctl wait --advance '{\"state\": \"holding\"}'   ... and let it go on until that is true
-  atom-sim ctl pose 0 0 -90 0 0 0                  restart with the arm in that pose
+  atom-sim ctl pose 0,0,-90,0,0,0                  restart with the arm in that pose
   atom-sim ctl record trace demo                   reset, and keep all that happens in demo.jsonl
   atom-sim ctl events                              watch; a session that ends with this command
 
@@ -87,9 +88,9 @@ enum CtlCommand {
     /// Restart with the arm in a pose.
     #[command(allow_negative_numbers = true)]
     Pose {
-        /// Angles of J1–J6, or J1–J7 (°).
-        #[arg(num_args = 6..=7, required = true)]
-        angles_deg: Vec<f64>,
+        /// `zero`, `ready`, or the angles of J1–J6 or J1–J7 (°), separated by commas or spaces.
+        #[arg(num_args = 1..=7, required = true)]
+        pose: Vec<String>,
     },
     /// Restart: time, arm, controller, faults.
     Reset {
@@ -194,8 +195,9 @@ pub(crate) fn run(args: &CtlArgs) -> Result<(), CommandError> {
             client.send(&Method::PUT, "object", &json!({ "angle_deg": deg }))
         }
         CtlCommand::Object { deg: None } => client.send(&Method::PUT, "object", &json!({})),
-        CtlCommand::Pose { angles_deg } => {
-            client.send(&Method::PUT, "pose", &json!({ "angles_deg": angles_deg }))
+        CtlCommand::Pose { pose } => {
+            let pose = parse_pose(&pose.join(",")).map_err(CommandError::bad_input)?;
+            client.send(&Method::PUT, "pose", &json!({ "angles_deg": pose.0 }))
         }
         CtlCommand::Reset { seed: Some(seed) } => client.post("reset", &json!({ "seed": seed })),
         CtlCommand::Reset { seed: None } => client.post("reset", &json!({})),

@@ -36,7 +36,7 @@ impl KeepArgs {
     pub(crate) fn open(&self, atom: &mut Atom) -> Result<Keepers, CommandError> {
         let mut keepers = Keepers::default();
         if let Some(path) = &self.trace {
-            let file = File::create(path).map_err(|error| refuse("--trace", path, &error))?;
+            let file = File::create_new(path).map_err(|error| refuse("--trace", path, &error))?;
             let writer = trace::Writer::begin(BufWriter::new(file), atom)
                 .map_err(|error| refuse("--trace", path, &error))?;
             keepers.add(Box::new(writer), atom).map_err(|error| refuse("--trace", path, &error))?;
@@ -46,7 +46,7 @@ impl KeepArgs {
             keepers.add(Box::new(files), atom).map_err(|error| refuse("--record", path, &error))?;
         }
         if let Some(path) = &self.mcap {
-            let file = File::create(path).map_err(|error| refuse("--mcap", path, &error))?;
+            let file = File::create_new(path).map_err(|error| refuse("--mcap", path, &error))?;
             let live = mcap::Live::begin(BufWriter::new(file), self.mcap_rate, atom)
                 .map_err(|error| refuse("--mcap", path, &error))?;
             keepers.add(Box::new(live), atom).map_err(|error| refuse("--mcap", path, &error))?;
@@ -56,8 +56,10 @@ impl KeepArgs {
 }
 
 fn refuse(option: &str, path: &Path, error: &io::Error) -> CommandError {
-    CommandError::machine(format!(
-        "{option} {}: {error}; give it a place in a folder that exists and is writable",
-        path.display()
-    ))
+    let advice = if error.kind() == io::ErrorKind::AlreadyExists {
+        "what is there stays as it is: give another name, or remove it"
+    } else {
+        "give it a place in a folder that exists and is writable"
+    };
+    CommandError::machine(format!("{option} {}: {error}; {advice}", path.display()))
 }

@@ -16,14 +16,22 @@ use crate::recording::trace::words;
 /// Options of `atom-sim move`.
 #[derive(Debug, Args)]
 pub(super) struct MoveArgs {
-    /// Goal: J1,…,J6 or J1,…,J7 (°).
-    #[arg(value_parser = parse_joints, allow_hyphen_values = true)]
+    /// Goal: `zero` or `ready` (J7 keeps its goal), J1,…,J6 or J1,…,J7 (°).
+    #[arg(value_parser = parse_goal, allow_hyphen_values = true)]
     goal: Numbers,
     /// Duration (s); as short as the limits allow when it is not given.
     #[arg(long, value_name = "S", default_value_t = 0.0)]
     duration: f64,
     #[command(flatten)]
     robot: RobotArgs,
+}
+
+fn parse_goal(text: &str) -> Result<Numbers, String> {
+    match text {
+        "zero" => parse_joints("0,0,0,0,0,0"),
+        "ready" => parse_joints("0,0,-90,0,0,0"),
+        angles => parse_joints(angles),
+    }
 }
 
 /// Moves to a pose.
@@ -62,7 +70,8 @@ pub(super) struct WatchArgs {
 /// Shows the joints until Ctrl-C.
 pub(super) fn run_watch(args: &WatchArgs) -> Result<(), CommandError> {
     let mut robot = args.robot.connect()?;
-    robot.ping().map_err(|error| fail(&error))?;
+    // Before 5.0 the STREAM carries no goals.
+    let has_goals = robot.ping().map_err(|error| fail(&error))?.major >= 5;
     let terminal = stdout().is_terminal();
     let (mut shown, mut renew_us, mut heard_us) = (0, 0, robot.now_us());
     while args.count.is_none_or(|count| shown < count) {
@@ -73,7 +82,7 @@ pub(super) fn run_watch(args: &WatchArgs) -> Result<(), CommandError> {
         match robot.stream(robot.now_us() + 100_000).map_err(|error| fail(&error))? {
             Some(stream) => {
                 heard_us = robot.now_us();
-                let table = table(&stream, robot.status_line());
+                let table = table(&stream, has_goals, robot.status_line());
                 // On a terminal each table goes over the one before.
                 let home = if terminal { "\x1b[H\x1b[2J" } else { "" };
                 if write!(stdout(), "{home}{table}").and_then(|()| stdout().flush()).is_err() {
@@ -99,7 +108,7 @@ fn led_word(state: u8) -> &'static str {
     WORDS.get(usize::from(state)).copied().unwrap_or("unknown")
 }
 
-fn table(stream: &Stream, line: Option<&str>) -> String {
+fn table(stream: &Stream, has_goals: bool, line: Option<&str>) -> String {
     let control = match stream.control {
         0 => "nobody",
         1 => "this client",
@@ -114,17 +123,28 @@ fn table(stream: &Stream, line: Option<&str>) -> String {
         if joints.ok { "" } else { "  not all joints answered" },
     );
     for joint in 0..usize::from(stream.seen.n).min(7) {
+        let goal = if has_goals {
+            format!("{:7.2}°", angle_deg(joint, joints.goal[joint]))
+        } else {
+            format!("{:>8}", "–")
+        };
+        // Each joint's health is read about once a second: until then it is not known.
+        let health = match joints.voltage_dv[joint] {
+            0 => format!("{:>5} {:>5}  {:>2}", "–", "–", "–"),
+            dv => format!(
+                "{:3}°C {:4.1}V  {:02X}",
+                joints.temperature_c[joint],
+                f64::from(dv) / 10.0,
+                joints.status[joint]
+            ),
+        };
         let _ = writeln!(
             text,
-            "J{}  {:7.2}° {:7.2}° {:6.1}°/s {:5.1}% {:3}°C {:4.1}V  {:02X}",
+            "J{}  {:7.2}° {goal} {:6.1}°/s {:5.1}% {health}",
             joint + 1,
             angle_deg(joint, joints.position[joint]),
-            angle_deg(joint, joints.goal[joint]),
             speed_dps(joint, joints.speed[joint]),
             load_percent(joint, joints.load[joint]),
-            joints.temperature_c[joint],
-            f64::from(joints.voltage_dv[joint]) / 10.0,
-            joints.status[joint],
         );
     }
     if let Some(line) = line {

@@ -11,6 +11,7 @@ use firmware_core::shared::PlayParams;
 use super::exit::CommandError;
 use super::output::note;
 use super::robot::{Numbers, RobotArgs, bar, fail, parse_joints, report};
+use super::values::whole;
 use crate::client::plan_csv::{self, PlanFileError};
 use crate::client::{Plan, Robot, compensate};
 use crate::recording::Collector;
@@ -20,7 +21,7 @@ use crate::recording::run_files::write_recording;
 #[derive(Debug, Args)]
 struct PlayOptions {
     /// Control rate (Hz), 50 to 800.
-    #[arg(long, value_name = "HZ", default_value_t = 500)]
+    #[arg(long, value_name = "HZ", default_value_t = 500, value_parser = whole::<u16>(50..=800), allow_negative_numbers = true)]
     rate: u16,
     /// Speed cap of the servos (steps/s).
     #[arg(long, value_name = "STEPS/S", default_value_t = 2000)]
@@ -91,7 +92,7 @@ pub(super) struct PlayArgs {
     #[arg(long, value_enum, default_value_t = Compensation::None)]
     compensate: Compensation,
     /// Lags of J1 to J6 (s) for --compensate lag, instead of the measured ones.
-    #[arg(long, value_name = "S", value_parser = parse_joints)]
+    #[arg(long, value_name = "S", value_parser = parse_lags)]
     lags: Option<Numbers>,
     /// Curves rather than lines between samples.
     #[arg(long)]
@@ -113,16 +114,24 @@ pub(super) fn read_plan(path: &Path) -> Result<Plan, CommandError> {
     })
 }
 
+/// Angles as `atom-sim move` takes them.
+fn list(angles_deg: &[f64]) -> String {
+    let angles = angles_deg.iter().map(|deg| ((deg * 10.0).round() / 10.0 + 0.0).to_string());
+    angles.collect::<Vec<_>>().join(",")
+}
+
 /// Plays a plan.
 pub(super) fn run_play(args: &PlayArgs) -> Result<(), CommandError> {
     let mut plan = read_plan(&args.plan)?;
     plan.cubic = args.cubic;
     compensate_plan(&mut plan, args)?;
     let fastest_dps = plan.top_speeds_dps().into_iter().fold(0.0, f64::max);
+    let start = plan.samples.first().map_or(&[][..], |sample| &sample.reference_deg[..plan.joints]);
     let what = format!(
-        "plays {} samples, {:.1} s, up to {fastest_dps:.0} °/s",
+        "plays {} samples, {:.1} s, up to {fastest_dps:.0} °/s, from {}° (atom-sim move goes there)",
         plan.samples.len(),
-        plan.duration_s()
+        plan.duration_s(),
+        list(start)
     );
     let mut robot = args.robot.connect_to_move(&what)?;
     let uploading = bar(1, "uploading");
@@ -135,6 +144,12 @@ pub(super) fn run_play(args: &PlayArgs) -> Result<(), CommandError> {
     uploading.finish_and_clear();
     let message = build::play(args.options.params());
     args.options.run(&mut robot, &message, plan.duration_s() + 0.5)
+}
+
+fn parse_lags(text: &str) -> Result<Numbers, String> {
+    parse_joints(text).ok().filter(|lags| lags.0.len() == compensate::LAGS_S.len()).ok_or_else(|| {
+        "expected 6 lags in seconds, separated by commas, such as 0.12,0.12,0.12,0.1,0.1,0.1".to_owned()
+    })
 }
 
 fn compensate_plan(plan: &mut Plan, args: &PlayArgs) -> Result<(), CommandError> {
@@ -229,7 +244,13 @@ pub(super) fn run_signal(args: &SignalArgs) -> Result<(), CommandError> {
     let Ok(bytes) = signal.to_bytes().into_array() else {
         return Err(CommandError::failed("signal: its bytes have the wrong length"));
     };
-    let what = format!("moves J{} by ±{}° for {} s", args.joint, args.amp, args.duration);
+    let what = format!(
+        "moves all joints to the base pose ({}°), then J{} by ±{}° for {} s, and back",
+        list(&args.base.0),
+        args.joint,
+        args.amp,
+        args.duration
+    );
     let mut robot = args.robot.connect_to_move(&what)?;
     let message = build::play_signal(args.options.params(), &bytes);
     args.options.run(&mut robot, &message, f64::from(args.duration) + 6.5)

@@ -78,7 +78,11 @@ pub(super) fn parse_joints(text: &str) -> Result<Numbers, String> {
 /// The exit code of a failure at the ATOM.
 pub(super) fn fail(error: &RobotError) -> CommandError {
     match error {
-        RobotError::Io(_) | RobotError::NoAnswer { .. } | RobotError::Silent => CommandError::machine(error),
+        RobotError::Connect { .. }
+        | RobotError::Io(_)
+        | RobotError::NoAnswer { .. }
+        | RobotError::Silent
+        | RobotError::EndLost => CommandError::machine(error),
         RobotError::Refused { .. } | RobotError::Upload(_) => CommandError::failed(error),
     }
 }

@@ -1,5 +1,6 @@
 //! The way to an ATOM: UDP or WebSocket, blocking, with a clock for retries.
 
+use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::str::FromStr;
@@ -26,6 +27,15 @@ pub enum Target {
         /// Path, `/ws` on every ATOM.
         path: String,
     },
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Udp(host) => write!(f, "udp://{host}"),
+            Self::WebSocket { host, path } => write!(f, "ws://{host}{path}"),
+        }
+    }
 }
 
 impl FromStr for Target {

@@ -5,6 +5,7 @@ use std::io;
 use firmware_core::protocol::reply::{Ack, Done, Pong};
 use firmware_core::protocol::stream::Stream;
 use firmware_core::protocol::{Reply, build, codes};
+use firmware_core::shared::State;
 
 use super::link::{Incoming, Link, Target};
 use super::plan::Plan;
@@ -24,11 +25,23 @@ const SILENCE_US: u64 = 10_000_000;
 /// Why something with an ATOM fails.
 #[derive(Debug, thiserror::Error)]
 pub enum RobotError {
+    /// Nobody is there.
+    #[error(
+        "no ATOM at {target}: {error}; start a simulator with atom-sim, or name the ATOM with --atom (udp://HOST for one without WebSocket)"
+    )]
+    Connect {
+        /// Where it should be.
+        target: String,
+        /// The system's answer.
+        error: io::Error,
+    },
     /// The network.
     #[error("the way to the ATOM: {0}")]
     Io(#[from] io::Error),
     /// No answer.
-    #[error("no answer to {what} within 2 s; is the address right, and the ATOM on?")]
+    #[error(
+        "no answer to {what} within 2 s; is the address right, the ATOM on, its time not paused, and its firmware new enough?"
+    )]
     NoAnswer {
         /// The request.
         what: String,
@@ -47,6 +60,9 @@ pub enum RobotError {
     /// A run fell silent.
     #[error("nothing came from the run for 10 s; the ATOM may still be moving")]
     Silent,
+    /// A run is over, and nobody knows how it ended.
+    #[error("the run is over, but its end was lost on the way; look at the arm before the next one")]
+    EndLost,
 }
 
 /// An ATOM at the other end of a link.
@@ -62,7 +78,9 @@ impl Robot {
     /// # Errors
     /// A host that is not there.
     pub fn connect(target: &Target) -> Result<Self, RobotError> {
-        Ok(Self { link: Link::open(target)?, line: None })
+        let link =
+            Link::open(target).map_err(|error| RobotError::Connect { target: target.to_string(), error })?;
+        Ok(Self { link, line: None })
     }
 
     /// Time since it was connected (µs).
@@ -165,6 +183,7 @@ impl Robot {
         let mut started = false;
         self.link.send(message)?;
         let mut heard_us = self.now_us();
+        let mut at_rest_us = None;
         loop {
             let limit_us = if started { SILENCE_US } else { ANSWER_US };
             if self.now_us() > heard_us + limit_us {
@@ -185,7 +204,18 @@ impl Robot {
                     progress(collector.latest_s());
                 }
                 Some(Reply::Done(done)) => return Ok((done, collector)),
-                Some(_) => heard_us = self.now_us(),
+                Some(Reply::Pong(pong)) if started && is_run(pong.state) => {
+                    heard_us = self.now_us();
+                    at_rest_us = None;
+                }
+                // Before the answer, only the answer counts. After it, a DONE may still be on its way.
+                Some(Reply::Pong(_)) if started => {
+                    let since_us = *at_rest_us.get_or_insert(self.now_us());
+                    if self.now_us() > since_us + ANSWER_US {
+                        return Err(RobotError::EndLost);
+                    }
+                }
+                Some(_) => {}
                 None => self.link.send(&build::plain(codes::PING))?,
             }
         }
@@ -213,6 +243,11 @@ impl Robot {
             None => Ok(None),
         }
     }
+}
+
+/// The state byte is that of a run.
+fn is_run(state: u8) -> bool {
+    [State::Playing, State::Moving, State::Jogging, State::Tracking].iter().any(|run| *run as u8 == state)
 }
 
 fn accepted(ack: Ack) -> Result<(), RobotError> {

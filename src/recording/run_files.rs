@@ -24,13 +24,21 @@ pub struct RunFiles {
 }
 
 impl RunFiles {
-    /// Recordings go into `folder`, which is made if it is not there, of at most `runs_max` runs.
+    /// Recordings go into `folder`, which is made if it is not there, of at most `runs_max` runs. What is there stays:
+    /// numbers go on after the last.
     ///
     /// # Errors
     /// The folder cannot be made.
     pub fn new(folder: &Path, runs_max: u32) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
-        Ok(Self { folder: folder.to_owned(), runs: 0, runs_max, collectors: BTreeMap::new() })
+        let mut runs = 0;
+        for entry in std::fs::read_dir(folder)? {
+            let name = entry?.file_name();
+            let number =
+                name.to_str().and_then(|name| name.strip_prefix("run-")?.strip_suffix(".csv")?.parse().ok());
+            runs = runs.max(number.unwrap_or(0));
+        }
+        Ok(Self { folder: folder.to_owned(), runs, runs_max, collectors: BTreeMap::new() })
     }
 
     fn write(&mut self, collector: &Collector) -> io::Result<()> {

@@ -159,7 +159,11 @@ impl Server {
         let accepting = tokio::spawn(http::accept(self.listener, paths));
         let reading = tokio::spawn(udp::read(self.udp, self.inputs.clone()));
         let url = self.endpoints.websocket_url();
-        tracing::info!("serving {} and UDP {}", url.as_deref().unwrap_or("no WebSocket"), self.endpoints.udp);
+        if let Some(url) = &url {
+            tracing::info!("serving {url} and UDP {}", self.endpoints.udp);
+        } else {
+            tracing::info!("serving UDP {}; this firmware has no WebSocket", self.endpoints.udp);
+        }
 
         let stopped = tokio::select! {
             () = stop => true,

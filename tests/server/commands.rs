@@ -4,8 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use atom_sim::recording::csv_file::read_file;
+use serde_json::json;
 
-use super::simulator::{Simulator, run};
+use super::api::Api;
+use super::simulator::{Simulator, eventually, run};
 
 /// Twenty times real time: a run of a few seconds takes a moment.
 const FAST: [&str; 4] = ["--speed", "20", "--pose", "ready"];
@@ -95,4 +97,64 @@ fn signal_plays_a_chirp_and_a_refused_one_says_why() {
     let way = &ways(&simulator)[0];
     let (code, _, error) = ask(&["signal", "chirp", "--joint", "1", "--amp", "120", "--atom", way]);
     assert!(matches!(code, Some(1 | 2)) && error.contains("amplitude"), "{code:?} {error}");
+}
+
+#[test]
+fn a_move_that_the_firmware_does_not_know_ends_and_its_stream_shows_no_goals() {
+    let simulator = Simulator::start(&["--api", "4.1"]);
+    let udp = format!("udp://{}", simulator.udp);
+    let (code, _, error) = ask(&["move", "ready", "--atom", &udp, "--yes"]);
+    assert_eq!(code, Some(3), "{error}");
+    assert!(error.contains("no answer to MOVE_TO within 2 s"), "{error}");
+    let (code, table, error) = ask(&["watch", "--count", "1", "--atom", &udp]);
+    assert_eq!(code, Some(0), "{error}");
+    let j1 = table.lines().find(|line| line.starts_with("J1")).expect("a row of J1");
+    assert_eq!(j1.split_whitespace().nth(2), Some("–"), "{j1}");
+}
+
+#[test]
+fn a_run_whose_end_is_lost_ends_too() {
+    let simulator = Simulator::start(&["--speed", "20", "--pose", "ready"]);
+    let [_, udp] = ways(&simulator);
+    let moving = std::thread::spawn(move || {
+        ask(&["move", "90,0,-90,0,0,0", "--duration", "60", "--atom", &udp, "--yes"])
+    });
+    let api = Api::new(&simulator);
+    api.post("wait", &json!({ "until": { "state": "moving" } }));
+    // What the ATOM sends is lost until the move is over.
+    api.post("faults", &json!({ "name": "wifi.loss", "chance": 1, "direction": "from-atom", "for_s": 90 }));
+    let (code, _, error) = moving.join().expect("no panic");
+    assert_eq!(code, Some(3), "{error}");
+    assert!(error.contains("the run is over, but its end was lost"), "{error}");
+}
+
+#[test]
+fn nobody_at_the_address_is_told_with_the_address() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let way = format!("ws://{}/ws", free.local_addr().expect("bound"));
+    drop(free);
+    let (code, _, error) = ask(&["move", "ready", "--atom", &way]);
+    assert_eq!(code, Some(3));
+    assert!(error.contains(&format!("no ATOM at {way}: ")) && error.contains("--atom"), "{error}");
+}
+
+#[test]
+fn files_that_are_there_are_kept() {
+    let (trace, folder) = (scratch_file("kept.jsonl"), scratch_file("kept-runs"));
+    fs::write(&trace, "mine").expect("a scratch file");
+    let (code, _, error) =
+        ask(&["--port", "0", "--udp-port", "0", "--trace", trace.to_str().expect("UTF-8")]);
+    assert_eq!((code, fs::read_to_string(&trace).expect("there")), (Some(3), "mine".to_owned()), "{error}");
+    assert!(error.contains("what is there stays as it is"), "{error}");
+    fs::create_dir_all(&folder).expect("a scratch folder");
+    fs::write(folder.join("run-007.csv"), "mine").expect("a scratch file");
+    let simulator =
+        Simulator::start(&["--speed", "20", "--pose", "ready", "--record", folder.to_str().expect("UTF-8")]);
+    let [_, udp] = ways(&simulator);
+    let (code, _, error) = ask(&["move", "5,0,-90,0,0,0", "--atom", &udp, "--yes"]);
+    assert_eq!(code, Some(0), "{error}");
+    eventually("the recording", || folder.join("run-008.csv").exists().then_some(()));
+    assert_eq!(fs::read_to_string(folder.join("run-007.csv")).expect("there"), "mine");
+    fs::remove_dir_all(&folder).expect("ours");
+    fs::remove_file(&trace).expect("ours");
 }

@@ -48,7 +48,7 @@ fn check(access: Access, peer: IpAddr, headers: &HeaderMap) -> Result<(), ApiErr
             return Err(ApiError::new(
                 Code::RemoteRefused,
                 format!(
-                    "{peer} is another machine; only this machine may use the command API, unless it is started with --commands anyone"
+                    "the request comes from {peer}, no loopback address: ask by 127.0.0.1 on this machine; other machines may use the command API only if it is started with --commands anyone"
                 ),
             ));
         }
