@@ -250,4 +250,8 @@ def main():
     hold_floors(lab)
 
 
-main()
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        print(__doc__)
+    else:
+        main()

@@ -135,4 +135,8 @@ def main():
         fail("a ceiling is passed, or nothing was measured for it: see the tables above", 1)
 
 
-main()
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        print(__doc__)
+    else:
+        main()

@@ -70,11 +70,11 @@ enum Command {
     Watch(WatchArgs),
     /// Make a plan to play.
     Plan(PlanArgs),
-    /// Ask a recording.
+    /// Ask a recording, or make an MCAP file of it.
     Recording(RecordingArgs),
     /// Replay a trace: give its inputs again and compare the outputs, byte for byte.
     Replay(ReplayArgs),
-    /// Explain a trace.
+    /// Explain a trace, or make an MCAP file of it.
     Trace(TraceArgs),
 }
 

@@ -8,7 +8,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::exit::CommandError;
-use super::output::say;
+use super::output::{note, say};
 use super::values::whole;
 use crate::scenario::batch::{self, Options, Shard};
 use crate::scenario::load;
@@ -166,9 +166,12 @@ fn write_reports(args: &RunArgs, outcomes: &[Outcome]) -> Result<(), CommandErro
         std::fs::write(path, text).map_err(|error| cannot(path, &error))?;
     }
     if let Some(folder) = &args.record {
+        let mut recorded = 0;
         for outcome in outcomes.iter().filter(|outcome| args.record_all || !outcome.verdict.passed()) {
             record::write(folder, outcome).map_err(|error| cannot(folder, &error))?;
+            recorded += 1;
         }
+        note(format_args!("log, trace and CSV of {recorded} runs are in {}", folder.display()));
     }
     Ok(())
 }
