@@ -141,11 +141,19 @@ def hold_floors(program):
 
 
 def no_secret_in(program):
-    """A public build holds neither passwords nor the port for updates."""
+    """A public build holds no secret of a lab."""
     data = program.read_bytes()
     for secret in LAB.values():
         if secret.encode() in data:
             fail("the public build holds a secret of the lab build: %s" % secret, 2)
+
+
+def every_secret_in(program):
+    """A lab build holds them: or looking for them in the other would show nothing."""
+    data = program.read_bytes()
+    for name, secret in LAB.items():
+        if secret.encode() not in data:
+            fail("the lab build does not hold its %s: nothing says that the public one would" % name, 2)
 
 
 def without_naked_functions(folder):
@@ -240,10 +248,12 @@ def hold_ceilings(found):
 
 def main():
     install_tools()
-    public = build_c3("esp32c3", {}, "public")
+    # With the secrets in its environment: without the feature it must not take them.
+    public = build_c3("esp32c3", LAB, "public")
     no_secret_in(public)
     check_style()
     lab = build_c3("esp32c3,lab", LAB, "lab")
+    every_secret_in(lab)
     sizes = {"image, public": image_of(public), "image, lab": image_of(lab), "static RAM with the heap": ram_of(lab, SECTIONS_RAM)}
     check_esp32()
     hold_ceilings(sizes)

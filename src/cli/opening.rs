@@ -9,7 +9,7 @@ use firmware_core::shared::{PlayParams, State};
 use super::exit::CommandError;
 use super::play::read_plan;
 use crate::atom::{Atom, Transport};
-use crate::client::Plan;
+use crate::client::{Plan, Sample};
 
 /// Between two messages of the upload (µs): the network side takes 64 in this time.
 const PACE_US: u64 = 1_000;
@@ -36,16 +36,22 @@ impl Opening {
     /// # Errors
     /// A file that cannot be read or is no plan.
     pub(super) fn read(path: &Path, plan_bytes_max: usize) -> Result<Self, CommandError> {
-        let mut plan = read_plan(path)?;
-        while plan.bytes().len() > plan_bytes_max && plan.rate_hz % 2 == 0 && plan.samples.len() > 3 {
-            plan = Plan {
-                rate_hz: plan.rate_hz / 2,
-                cubic: true,
-                joints: plan.joints,
-                samples: plan.samples.into_iter().step_by(2).collect(),
-            };
-        }
+        let plan = Self::thinned(read_plan(path)?, plan_bytes_max);
         Ok(Self { plan, path: path.display().to_string() })
+    }
+
+    /// The plan with every second sample left out until it fits or its rate is odd; the last sample stays.
+    fn thinned(mut plan: Plan, plan_bytes_max: usize) -> Plan {
+        while plan.bytes().len() > plan_bytes_max && plan.rate_hz % 2 == 0 && plan.samples.len() > 3 {
+            let last = plan.samples.len() - 1;
+            let mut samples: Vec<Sample> = plan.samples.iter().copied().step_by(2).collect();
+            if last % 2 == 1 {
+                // Half a step late, but there: the arm reaches its end.
+                samples.push(plan.samples[last]);
+            }
+            plan = Plan { rate_hz: plan.rate_hz / 2, cubic: true, joints: plan.joints, samples };
+        }
+        plan
     }
 
     /// The pose it begins in (°), for the arm to stand in; J7 as in `pose_deg` when it has six joints.
@@ -134,6 +140,16 @@ mod tests {
         let opening = turn(6, 201 * 24 - 1);
         assert_eq!((opening.plan.rate_hz, opening.plan.samples.len(), opening.plan.cubic), (50, 101, true));
         assert!((opening.plan.samples[100].cmd_deg[0] - 25.0).abs() < 1e-9);
+        // Of 50 samples the last has an odd index: it stays beside the 25 of even ones.
+        let short = turn(6, 51 * 24 - 1);
+        assert_eq!((short.plan.rate_hz, short.plan.samples.len()), (25, 51));
+        let even = Opening::thinned(
+            Plan { samples: short.plan.samples[..50].to_vec(), rate_hz: 50, ..short.plan },
+            0,
+        );
+        let last = even.samples.last().expect("samples").cmd_deg[0];
+        assert_eq!((even.samples.len(), even.rate_hz), (26, 25));
+        assert!((last - 24.6).abs() < 1e-9, "{last}");
     }
 
     #[test]

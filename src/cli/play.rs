@@ -65,7 +65,7 @@ fn record(path: &Path, collector: &Collector) -> Result<(), CommandError> {
     write_recording(path, collector)
         .map_err(|error| CommandError::machine(format!("--record {}: {error}", path.display())))?;
     let gaps = match collector.missing() {
-        0 => "without a gap".to_owned(),
+        0 => "without a gap between the first and the last".to_owned(),
         missing => format!("{missing} lost on the way"),
     };
     note(format_args!("{}: {} samples, {gaps}", path.display(), collector.len()));

@@ -104,8 +104,12 @@ fn convert(path: &Path, out: Option<&Path>, rate_hz: u16) -> Result<(), CommandE
 /// Makes the MCAP file of a file; without a name it stands beside it.
 pub(super) fn mcap_file(of: &Path, out: Option<&Path>) -> Result<(PathBuf, File), CommandError> {
     let out = out.map_or_else(|| of.with_extension("mcap"), Path::to_owned);
-    let file = File::create(&out)
-        .map_err(|error| CommandError::machine(format!("--out {}: {error}", out.display())))?;
+    let file = File::create_new(&out).map_err(|error| {
+        CommandError::machine(format!(
+            "{}: {error}; what is there stays as it is: give --out another name, or remove it",
+            out.display()
+        ))
+    })?;
     Ok((out, file))
 }
 

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use tungstenite::{Message, WebSocket};
 
+/// Pause after the answer that nobody is there.
+const REFUSED_PAUSE: Duration = Duration::from_millis(50);
 /// UDP port of the commands.
 const UDP_PORT: u16 = 5006;
 /// UDP port of the status log.
@@ -137,7 +139,7 @@ impl Link {
         }
     }
 
-    /// The next thing that comes until `until_us`; `None` when nothing came.
+    /// The next thing that comes until `until_us`; `None` when nothing came, or nothing that is the ATOM's.
     ///
     /// # Errors
     /// The socket's; a connection that was closed.
@@ -153,6 +155,11 @@ impl Link {
                 let mut buffer = [0; 2048];
                 match socket.recv(&mut buffer) {
                     Ok(count) => Ok(Some(Incoming::Message(buffer[..count].to_vec()))),
+                    Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                        // Nobody is there now. That answer comes at once, and the wait is for whoever comes back.
+                        std::thread::sleep(REFUSED_PAUSE.min(Duration::from_micros(wait_us)));
+                        Ok(None)
+                    }
                     Err(error) if is_silence(&error) => Ok(None),
                     Err(error) => Err(error),
                 }
@@ -180,8 +187,7 @@ fn read_line(log: &UdpSocket) -> Option<String> {
 }
 
 fn is_silence(error: &io::Error) -> bool {
-    [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut, io::ErrorKind::ConnectionRefused]
-        .contains(&error.kind())
+    [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut].contains(&error.kind())
 }
 
 fn resolve(host: &str) -> io::Result<SocketAddr> {

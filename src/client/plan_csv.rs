@@ -67,7 +67,11 @@ fn parse(text: &str, path: &str) -> Result<Plan, PlanFileError> {
     if reference.len() < ARM_JOINTS {
         return Err(wrong(1, "columns `q_plan_1` to `q_plan_6` (°)", "fewer"));
     }
-    let cmd = Some(columns("q_cmd")).filter(|cmd| cmd.len() == reference.len());
+    let cmd = Some(columns("q_cmd")).filter(|cmd| !cmd.is_empty());
+    if let Some(cmd) = cmd.as_ref().filter(|cmd| cmd.len() != reference.len()) {
+        let expected = format!("as many columns `q_cmd_1` … as `q_plan_1` …, {}, or none", reference.len());
+        return Err(wrong(1, &expected, &cmd.len().to_string()));
+    }
     let (mut times_s, mut samples) = (Vec::new(), Vec::new());
     for (index, line) in lines.enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();
@@ -81,7 +85,15 @@ fn parse(text: &str, path: &str) -> Result<Plan, PlanFileError> {
             sample.reference_deg[joint] = number(at)?;
             sample.cmd_deg[joint] = number(cmd.as_ref().map_or(at, |cmd| &cmd[joint]))?;
         }
-        times_s.push(number(&time)?);
+        let time_s = number(&time)?;
+        if times_s.last().is_some_and(|last_s| time_s <= *last_s) {
+            return Err(wrong(
+                index + 2,
+                "a time in column `t` above that of the row before",
+                &time_s.to_string(),
+            ));
+        }
+        times_s.push(time_s);
         samples.push(sample);
         if samples.len() > SAMPLES_MAX {
             return Err(wrong(index + 2, &format!("at most {SAMPLES_MAX} samples"), "more"));
@@ -135,6 +147,16 @@ mod tests {
         assert_eq!(
             parse(&broken, "p.csv").expect_err("broken").to_string(),
             "p.csv:2: expected a number in column `q_cmd_3`, found x"
+        );
+        let back = text.replacen("\n0.008,", "\n0.003,", 1);
+        assert_eq!(
+            parse(&back, "p.csv").expect_err("back in time").to_string(),
+            "p.csv:4: expected a time in column `t` above that of the row before, found 0.003"
+        );
+        let partial = text.replacen("q_cmd_6", "cmd_6", 1);
+        assert_eq!(
+            parse(&partial, "p.csv").expect_err("five of six").to_string(),
+            "p.csv:1: expected as many columns `q_cmd_1` … as `q_plan_1` …, 6, or none, found 5"
         );
         assert!(parse("t,q_1\n", "p.csv").is_err());
         assert!(

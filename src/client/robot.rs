@@ -19,6 +19,8 @@ const ANSWER_US: u64 = 2_000_000;
 const RETRY_US: u64 = 300_000;
 /// The status log says who it is within this long (µs).
 const LINE_US: u64 = 2_500_000;
+/// During a run the state is asked for this often (µs).
+const PING_US: u64 = 500_000;
 /// A run from which nothing comes for this long is given up (µs).
 const SILENCE_US: u64 = 10_000_000;
 
@@ -183,7 +185,7 @@ impl Robot {
         let mut started = false;
         self.link.send(message)?;
         let mut heard_us = self.now_us();
-        let mut at_rest_us = None;
+        let (mut at_rest_us, mut ping_us) = (None, self.now_us() + PING_US);
         loop {
             let limit_us = if started { SILENCE_US } else { ANSWER_US };
             if self.now_us() > heard_us + limit_us {
@@ -191,7 +193,11 @@ impl Robot {
                 return Err(if started { RobotError::Silent } else { RobotError::NoAnswer { what } });
             }
             // A MOVE_TO over a WebSocket has no telemetry: the state says that it goes on.
-            match self.receive(self.now_us() + 500_000)? {
+            if self.now_us() >= ping_us {
+                self.link.send(&build::plain(codes::PING))?;
+                ping_us = self.now_us() + PING_US;
+            }
+            match self.receive(ping_us)? {
                 Some(Reply::Ack(ack)) if ack.code == code => {
                     accepted(ack)?;
                     started = true;
@@ -215,8 +221,7 @@ impl Robot {
                         return Err(RobotError::EndLost);
                     }
                 }
-                Some(_) => {}
-                None => self.link.send(&build::plain(codes::PING))?,
+                Some(_) | None => {}
             }
         }
     }

@@ -34,7 +34,7 @@ pub enum UploadError {
     Shape,
     /// Not enough memory.
     #[error(
-        "the plan does not fit into the ATOM's memory (120,024 bytes at most: 5,001 samples of 6 joints); play a part of it, or a plan with fewer samples per second"
+        "the plan does not fit into the ATOM's memory; play a part of it, or a plan with fewer samples per second"
     )]
     NoMemory,
     /// Refused otherwise, again and again.

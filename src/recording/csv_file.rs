@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn six_joints_have_38_columns_with_the_lab_names() {
+    fn six_joints_have_37_columns_with_the_lab_names() {
         let text = String::from_utf8(recording(6, &[])).expect("ASCII");
         let names: Vec<&str> = text.trim().split(',').collect();
         assert_eq!(names.len(), 37);

@@ -61,6 +61,10 @@ pub(crate) async fn run(mut port: Port, mut store: NetworkStore, mut saved: Opti
                     wifi::COMMAND.signal(wifi::Command::Join(Some(credentials)));
                 }
                 Action::Save(credentials) => {
+                    // Writing parks the control side.
+                    while network::busy() {
+                        Timer::after(LOOK_PERIOD).await;
+                    }
                     if let Err(error) = store.save(&credentials).await {
                         esp_println::println!("the network is not saved: {error:?}");
                     }

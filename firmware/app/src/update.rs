@@ -92,16 +92,21 @@ mod lab {
         if !ANSWER.wait().await {
             return Err(UpdateError::Busy);
         }
+        // The bus is off now: whatever fails, it must come on again.
+        let written = begun(socket, announced).await;
+        if written.is_err() {
+            REQUEST.signal(Request::Failed);
+        }
+        written
+    }
+
+    async fn begun(socket: &mut TcpSocket<'_>, announced: Announcement) -> Result<(), UpdateError> {
         // The bus is off before the flash parks the control side.
         while network::state() != State::Ota {
             Timer::after_millis(10).await;
         }
         socket.write_all(b"+").await.map_err(|_| UpdateError::Incomplete)?;
-        let written = write(socket, announced).await;
-        if written.is_err() {
-            REQUEST.signal(Request::Failed);
-        }
-        written
+        write(socket, announced).await
     }
 
     async fn fill(socket: &mut TcpSocket<'_>, buffer: &mut [u8]) -> Result<(), UpdateError> {

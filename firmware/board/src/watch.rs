@@ -1,14 +1,14 @@
 //! When the hardware watchdogs are fed: one per side, each fed by its own side alone.
 //!
-//! A side that stops stepping is a side whose watchdog bites: the ATOM restarts into booting, which holds the pose.
-//! The control side feeds after each step, whatever woke it, and wakes at least every [`IDLE_MAX_US`]; the network
-//! side feeds after each tick.
+//! A side that hangs, in a step or a tick, is a side whose watchdog bites: the ATOM restarts into booting, which holds the
+//! pose. The control side feeds each time it has looked whether something is due, at least every [`IDLE_MAX_US`]; the
+//! network side feeds after each tick. Feeding more often than every [`FEED_PERIOD_US`] does nothing.
 
 /// A watchdog that was not fed for so long restarts the chip (µs).
 pub const TIMEOUT_US: u64 = 2_000_000;
 /// Feeding touches registers behind a slow bus: often enough is enough (µs).
 pub const FEED_PERIOD_US: u64 = 100_000;
-/// The control side looks at the mailbox and feeds its watchdog at least this often (µs).
+/// The control side looks at the mailbox at least this often (µs).
 pub const IDLE_MAX_US: u64 = 1_000;
 
 /// When one watchdog was fed.
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_feeds_at_once_after_its_longest_step() {
+    fn a_side_feeds_once_per_period() {
         let mut feeder = Feeder::default();
         assert!(feeder.stepped(5));
         assert!(!feeder.stepped(FEED_PERIOD_US + 4));

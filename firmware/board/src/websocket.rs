@@ -20,10 +20,12 @@ const REQUEST_HEADERS: usize = 32;
 const INPUT_BYTES: usize = MESSAGE_BYTES + FrameHeader::MAX_LEN;
 /// Longest payload of ping, pong and close.
 const CONTROL_BYTES: usize = 125;
+/// Longest head of a frame without a mask (bytes).
+const HEAD_BYTES: usize = 10;
 
 /// What comes out of a connection.
 pub trait Output {
-    /// Bytes for the client.
+    /// Bytes for the client: a whole frame, or a part of the upgrade. Taken whole or not at all.
     fn send(&mut self, bytes: &[u8]);
 
     /// A message of the client.
@@ -80,14 +82,14 @@ impl Default for Connection {
 }
 
 /// The header of a frame to the client; the payload follows it.
-pub fn frame_head(text: bool, payload_bytes: usize) -> Vec<u8, 10> {
+pub fn frame_head(text: bool, payload_bytes: usize) -> Vec<u8, HEAD_BYTES> {
     head(if text { FrameType::Text(false) } else { FrameType::Binary(false) }, payload_bytes)
 }
 
-fn head(frame_type: FrameType, payload_bytes: usize) -> Vec<u8, 10> {
+fn head(frame_type: FrameType, payload_bytes: usize) -> Vec<u8, HEAD_BYTES> {
     let header = FrameHeader { frame_type, payload_len: payload_bytes as u64, mask_key: None };
-    let mut bytes = [0; 10];
-    // Ten bytes hold every header without a mask.
+    let mut bytes = [0; HEAD_BYTES];
+    // They hold every header without a mask.
     let length = header.serialize(&mut bytes).unwrap_or(0);
     bytes[..length].iter().copied().collect()
 }
@@ -214,8 +216,16 @@ impl Connection {
             FrameType::Continue(last) => self.continue_message(last, head_bytes, end, output)?,
             FrameType::Binary(_) | FrameType::Text(_) => return Err(close(Closed::Protocol, output)),
             FrameType::Ping => {
-                output.send(&head(FrameType::Pong, payload_bytes));
-                output.send(&self.input[head_bytes..end]);
+                let head = head(FrameType::Pong, payload_bytes);
+                let mut pong = Vec::<u8, { HEAD_BYTES + CONTROL_BYTES }>::new();
+                // In one piece: a frame is sent whole or not at all. It fits by its sizes.
+                if pong
+                    .extend_from_slice(&head)
+                    .and_then(|()| pong.extend_from_slice(&self.input[head_bytes..end]))
+                    .is_ok()
+                {
+                    output.send(&pong);
+                }
             }
             FrameType::Pong => {}
             FrameType::Close => return Err(close(Closed::ByClient, output)),
@@ -252,8 +262,10 @@ impl Connection {
 }
 
 fn close(why: Closed, output: &mut impl Output) -> Closed {
-    output.send(&head(FrameType::Close, 2));
-    output.send(&why.code().to_be_bytes());
+    let code = why.code().to_be_bytes();
+    let frame: Vec<u8, { HEAD_BYTES + 2 }> =
+        head(FrameType::Close, code.len()).iter().copied().chain(code).collect();
+    output.send(&frame);
     why
 }
 
