@@ -42,7 +42,8 @@ impl Opening {
 
     /// The plan with every second sample left out until it fits or its rate is odd; the last sample stays.
     fn thinned(mut plan: Plan, plan_bytes_max: usize) -> Plan {
-        while plan.bytes().len() > plan_bytes_max && plan.rate_hz % 2 == 0 && plan.samples.len() > 3 {
+        while plan.bytes().len() > plan_bytes_max && plan.rate_hz.is_multiple_of(2) && plan.samples.len() > 3
+        {
             let last = plan.samples.len() - 1;
             let mut samples: Vec<Sample> = plan.samples.iter().copied().step_by(2).collect();
             if last % 2 == 1 {
