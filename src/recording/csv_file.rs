@@ -165,12 +165,18 @@ impl<R: BufRead> Reader<R> {
     }
 
     fn next_line(&mut self) -> Result<bool, ReadError> {
-        self.text.clear();
+        // The line before gives its memory to this one.
+        let mut bytes = std::mem::take(&mut self.text).into_bytes();
+        bytes.clear();
         self.line += 1;
         let mut limited = std::io::Read::take(&mut self.input, LINE_BYTES_MAX as u64);
         let length = limited
-            .read_line(&mut self.text)
+            .read_until(b'\n', &mut bytes)
             .map_err(|source| ReadError::Io { path: self.path.clone(), source })?;
+        self.text = String::from_utf8(bytes).map_err(|error| {
+            let right = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            self.broken(String::from_utf8_lossy(right).chars().count() + 1, "text in UTF-8", "other bytes")
+        })?;
         if length == LINE_BYTES_MAX {
             return Err(self.broken(1, "a line of at most 64 KiB", "a longer one"));
         }
@@ -294,6 +300,16 @@ mod tests {
             ("t", "q_plan_1", "q_cmd_1", "q_1", "dq_1", "load_1")
         );
         assert_eq!(names[31..], ["acc_x", "acc_y", "acc_z", "gyro_x", "gyro_y", "gyro_z"]);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_named_by_file_line_and_column() {
+        let mut bytes = recording(6, &[sample_row(1.0)]);
+        bytes.extend(b"0.004,1,\xff2,3\n");
+        let mut reader = Reader::new(bytes.as_slice(), Path::new("r.csv")).expect("header");
+        reader.read().expect("the first row is whole");
+        let error = reader.read().expect_err("no text").to_string();
+        assert!(error.starts_with("r.csv:3:9: ") && error.contains("UTF-8"), "{error}");
     }
 
     #[test]

@@ -143,9 +143,15 @@ fn read_line(
     line: usize,
 ) -> Result<bool, TraceError> {
     text.clear();
-    let length = std::io::Read::take(input, LINE_BYTES_MAX as u64)
-        .read_line(text)
-        .map_err(|source| TraceError::Io { path: path.to_owned(), source })?;
+    let length = std::io::Read::take(input, LINE_BYTES_MAX as u64).read_line(text).map_err(|source| {
+        match source.kind() {
+            std::io::ErrorKind::InvalidData => {
+                let reason = "expected text in UTF-8, found other bytes".to_owned();
+                TraceError::Line { path: path.to_owned(), line, reason }
+            }
+            _ => TraceError::Io { path: path.to_owned(), source },
+        }
+    })?;
     if length == LINE_BYTES_MAX {
         let reason = "it is longer than 64 KiB".to_owned();
         return Err(TraceError::Line { path: path.to_owned(), line, reason });
