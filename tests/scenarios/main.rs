@@ -1,4 +1,4 @@
-//! The library of scenarios: every one passes, twice with the same bytes, and within its time.
+//! The library of scenarios: every one passes and needs its faults; traces replay, and a part runs twice to the same bytes.
 
 mod files;
 mod rules;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::clients::{
     Client, PING, PONG, STREAM, UdpClient, WebClient, ack_status, control, move_to, subscribe,
 };
+use super::events::Events;
 use super::simulator::{Simulator, eventually, now};
 
 /// A client of the command API.
@@ -174,7 +175,7 @@ fn speed_pause_and_resume_change_the_pace() {
     let api = Api::new(&simulator);
     assert_eq!(api.put("speed", &json!({ "speed": "max" }))["speed"], "max");
     let begin_s = api.t_s();
-    eventually("an hour at full speed", || Some(()).filter(|()| api.t_s() > begin_s + 60.0));
+    eventually("a minute at full speed", || Some(()).filter(|()| api.t_s() > begin_s + 60.0));
     let paused = api.post("pause", &json!({}));
     assert_eq!((&paused["paused"], &paused["paused_by"]), (&json!(true), &json!([""])));
     assert_eq!(api.t_s().to_bits(), paused["t_s"].as_f64().expect("a time").to_bits());
@@ -207,7 +208,13 @@ fn a_fault_acts_until_it_is_cleared() {
 fn faults_that_end_by_themselves_are_forgotten() {
     let simulator = Simulator::start(&["--speed", "max"]);
     let api = Api::new(&simulator);
-    api.post("faults", &json!({ "name": "cpu.slow_cycle", "us": 100, "for_s": 1.5 }));
+    let mut events = Events::open(&simulator);
+    assert_eq!(events.next()["event"], "session");
+    let fault = api.post("faults", &json!({ "name": "cpu.slow_cycle", "us": 100, "for_s": 1.5 }));
+    for expected in ["fault_started", "fault_ended"] {
+        let event = events.next();
+        assert_eq!((&event["event"], &event["id"]), (&json!(expected), &fault["id"]));
+    }
     eventually("its end", || Some(()).filter(|()| api.get("faults") == json!({ "faults": [] })));
 }
 
