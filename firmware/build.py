@@ -28,8 +28,11 @@ CHECK = HERE / "target" / "typecheck"
 LIBRARY = Path("/usr/lib/rustlib/src/rust/library")
 ESPTOOL = "esptool==5.6.0"
 # What a lab build takes from the environment; these open nothing, and no other text of the program holds them.
-LAB = {"ATOM_OTA_PASSWORD": "lab-ota-0123456789", "ATOM_WIFI_SSID": "lab-ssid-0123456789",
-       "ATOM_WIFI_PASSWORD": "lab-wifi-0123456789"}
+# The passwords are as long as they may be: of short texts, as a network's name always is, the compiler makes code, in
+# which nobody finds them.
+LAB = {"ATOM_OTA_PASSWORD": "lab-ota-" + "0123456789" * 8, "ATOM_WIFI_SSID": "lab-ssid-0123456789-0123456789-0",
+       "ATOM_WIFI_PASSWORD": "lab-wifi-" + "0123456789" * 5}
+SECRETS = {name: text for name, text in LAB.items() if name.endswith("PASSWORD")}
 BUILD_STD = ["-Zbuild-std=core,alloc", "-Zbuild-std-features=compiler-builtins-mem"]
 # The ESP32's RAM for data (bytes), after the 8 KB that the ROM keeps at its start: esp-hal's dram_seg.
 DRAM_BYTES = 192 * 1024
@@ -143,7 +146,7 @@ def hold_floors(program):
 def no_secret_in(program):
     """A public build holds no secret of a lab."""
     data = program.read_bytes()
-    for secret in LAB.values():
+    for secret in SECRETS.values():
         if secret.encode() in data:
             fail("the public build holds a secret of the lab build: %s" % secret, 2)
 
@@ -151,7 +154,7 @@ def no_secret_in(program):
 def every_secret_in(program):
     """A lab build holds them: or looking for them in the other would show nothing."""
     data = program.read_bytes()
-    for name, secret in LAB.items():
+    for name, secret in SECRETS.items():
         if secret.encode() not in data:
             fail("the lab build does not hold its %s: nothing says that the public one would" % name, 2)
 

@@ -27,19 +27,27 @@ struct PlayOptions {
     #[arg(long, value_name = "STEPS/S", default_value_t = 2000)]
     speed_cap: u16,
     /// Stop when a joint is further than this from its wanted position (°).
-    #[arg(long, value_name = "DEG", default_value_t = 20.0)]
+    #[arg(long, value_name = "DEG", default_value_t = 20.0, value_parser = parse_tolerance, allow_negative_numbers = true)]
     max_error: f64,
     /// Start only when every joint is this near to the start (°).
-    #[arg(long, value_name = "DEG", default_value_t = 3.0)]
+    #[arg(long, value_name = "DEG", default_value_t = 3.0, value_parser = parse_tolerance, allow_negative_numbers = true)]
     start_tolerance: f64,
     /// Write the telemetry as a recording.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 }
 
+/// A turn is more than any joint can be off.
+fn parse_tolerance(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|deg| (0.0..=360.0).contains(deg))
+        .ok_or_else(|| format!("expected 0 to 360 degrees, found `{text}`"))
+}
+
 impl PlayOptions {
     fn params(&self) -> PlayParams {
-        let steps = |deg: f64| (deg.abs() * 4096.0 / 360.0).round() as u16;
+        let steps = |deg: f64| (deg * 4096.0 / 360.0).round() as u16;
         PlayParams {
             rate_hz: self.rate,
             speed_cap_sps: self.speed_cap,

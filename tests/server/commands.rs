@@ -158,3 +158,12 @@ fn files_that_are_there_are_kept() {
     fs::remove_dir_all(&folder).expect("ours");
     fs::remove_file(&trace).expect("ours");
 }
+
+#[test]
+fn tolerances_that_are_none_are_refused() {
+    for (option, value) in [("--max-error", "-5"), ("--start-tolerance", "nan"), ("--max-error", "361")] {
+        let (code, _, error) = ask(&["play", "plan.csv", option, value]);
+        assert_eq!(code, Some(2), "{error}");
+        assert!(error.contains(option) && error.contains("expected 0 to 360 degrees"), "{error}");
+    }
+}
