@@ -11,3 +11,4 @@ mod mix;
 pub mod recording;
 pub mod scenario;
 pub mod server;
+pub mod servo_model;

@@ -20,12 +20,17 @@ pub struct ClientId {
     pub number: u32,
 }
 
-/// One IMU sample in raw units: acceleration 1/4096 g, angular rate 1/16.4 °/s.
+/// Raw acceleration of 1 g, at a range of ±8 g.
+pub const ACC_PER_G: f64 = 4096.0;
+/// Raw angular rate of 1 °/s, at a range of ±2,000 °/s.
+pub const GYRO_PER_DPS: f64 = 16.4;
+
+/// One IMU sample in raw units: [`ACC_PER_G`], [`GYRO_PER_DPS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ImuSample {
-    /// Acceleration x, y, z (1/4096 g).
+    /// Acceleration x, y, z (raw).
     pub acc: [i16; 3],
-    /// Angular rate x, y, z (1/16.4 °/s).
+    /// Angular rate x, y, z (raw).
     pub gyro: [i16; 3],
 }
 

@@ -22,10 +22,13 @@ pub const REPLY_BYTES: usize = 72;
 /// Most bytes of one REG_READ or REG_WRITE.
 pub const REGISTER_BYTES: usize = 32;
 
+/// Control rates that PLAY and PLAY_SIGNAL accept (Hz).
+pub const PLAY_RATES_HZ: core::ops::RangeInclusive<u16> = 50..=800;
+
 /// The parameters of PLAY and PLAY_SIGNAL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayParams {
-    /// Control rate (Hz).
+    /// Control rate (Hz), see [`PLAY_RATES_HZ`].
     pub rate_hz: u16,
     /// Goal speed of the servos (steps/s).
     pub speed_cap_sps: u16,
@@ -173,6 +176,39 @@ pub enum State {
 }
 
 impl State {
+    /// All of them, in the order of their bytes.
+    pub const ALL: [Self; 9] = [
+        Self::Booting,
+        Self::Holding,
+        Self::Ready,
+        Self::Playing,
+        Self::Error,
+        Self::Ota,
+        Self::Moving,
+        Self::Jogging,
+        Self::Tracking,
+    ];
+
+    /// The state of a state byte, `None` for a byte of no state.
+    pub fn from_byte(byte: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(byte)).copied()
+    }
+
+    /// Its name in small letters.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Booting => "booting",
+            Self::Holding => "holding",
+            Self::Ready => "ready",
+            Self::Playing => "playing",
+            Self::Error => "error",
+            Self::Ota => "ota",
+            Self::Moving => "moving",
+            Self::Jogging => "jogging",
+            Self::Tracking => "tracking",
+        }
+    }
+
     /// A run is on: playing, moving, jogging or tracking.
     pub fn is_run(self) -> bool {
         match self {

@@ -1,7 +1,7 @@
 //! `atom-sim plan` and `atom-sim recording`: plans to play, and what recordings say.
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write, stdout};
+use std::io::{BufWriter, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -11,8 +11,9 @@ use super::kinematics::TcpName;
 use super::output::note;
 use super::trace::mcap_file;
 use crate::client::{circle, plan_csv};
-use crate::recording::csv_file::{ReadError, Reader, read_file};
+use crate::recording::csv_file::read_file;
 use crate::recording::mcap::{self, convert::ConvertError};
+use crate::recording::{ReadError, Reader};
 
 /// Plans to play.
 #[derive(Debug, Args)]
@@ -83,7 +84,7 @@ pub(super) fn run_recording(args: &RecordingArgs) -> Result<(), CommandError> {
 fn to_mcap(path: &Path, out: Option<&Path>, tcp: Option<TcpName>) -> Result<(), CommandError> {
     let input =
         File::open(path).map_err(|source| refuse(&ReadError::Io { path: path.to_owned(), source }))?;
-    let mut reader = Reader::new(BufReader::new(input), path).map_err(|error| refuse(&error))?;
+    let mut reader = Reader::new(input, path).map_err(|error| refuse(&error))?;
     let (out, file) = mcap_file(path, out)?;
     let rows =
         mcap::convert(&mut reader, tcp.map(TcpName::tcp), BufWriter::new(file)).map_err(
@@ -112,11 +113,10 @@ fn flange_error(file: &Path, until_s: Option<f64>) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn refuse(error: &ReadError) -> CommandError {
+/// The exit code of a recording or plan that cannot be read: 2 if it is none, 3 if it cannot be opened.
+pub(super) fn refuse(error: &ReadError) -> CommandError {
     match error {
         ReadError::Io { .. } => CommandError::machine(error),
-        ReadError::ColumnMissing { .. } | ReadError::Row { .. } | ReadError::Empty { .. } => {
-            CommandError::bad_input(error)
-        }
+        ReadError::Content { .. } => CommandError::bad_input(error),
     }
 }

@@ -4,14 +4,22 @@ use std::fmt::Write as _;
 use std::io::{IsTerminal, Write, stdout};
 
 use clap::Args;
+use firmware_core::joints::ARM_JOINTS;
 use firmware_core::protocol::build;
 use firmware_core::protocol::stream::Stream;
+use firmware_core::shared::State;
 
 use super::exit::CommandError;
 use super::robot::{Numbers, RobotArgs, bar, fail, parse_joints, report};
 use super::values::whole;
+use crate::hardware::{READY_DEG, ZERO_DEG};
 use crate::recording::row::{angle_deg, load_percent, speed_dps};
 use crate::recording::trace::words;
+
+/// Largest angle that MOVE_TO carries: 32,767 hundredths (°). Whether a joint goes there the ATOM knows.
+const GOAL_DEG_MAX: f32 = 327.67;
+/// Longest duration that MOVE_TO carries: 65,535 ms, in whole seconds.
+const DURATION_S_MAX: f64 = 65.0;
 
 /// Options of `atom-sim move`.
 #[derive(Debug, Args)]
@@ -28,8 +36,8 @@ pub(super) struct MoveArgs {
 
 fn parse_goal(text: &str) -> Result<Numbers, String> {
     match text {
-        "zero" => parse_joints("0,0,0,0,0,0"),
-        "ready" => parse_joints("0,0,-90,0,0,0"),
+        "zero" => Ok(Numbers(ZERO_DEG[..ARM_JOINTS].to_vec())),
+        "ready" => Ok(Numbers(READY_DEG[..ARM_JOINTS].to_vec())),
         angles => parse_joints(angles),
     }
 }
@@ -37,12 +45,14 @@ fn parse_goal(text: &str) -> Result<Numbers, String> {
 /// Moves to a pose.
 pub(super) fn run_move(args: &MoveArgs) -> Result<(), CommandError> {
     let goal: Vec<f32> = args.goal.0.iter().map(|deg| *deg as f32).collect();
-    if goal.iter().any(|deg| !(-320.0..=320.0).contains(deg)) {
-        return Err(CommandError::bad_input("expected angles within the joint limits, in degrees"));
-    }
-    if !(0.0..=65.0).contains(&args.duration) {
+    if let Some((joint, deg)) = (1..).zip(&goal).find(|(_, deg)| deg.abs() > GOAL_DEG_MAX) {
         return Err(CommandError::bad_input(format!(
-            "--duration: expected 0 to 65 s, found {}",
+            "J{joint}: expected -{GOAL_DEG_MAX} to {GOAL_DEG_MAX} degrees, found {deg}"
+        )));
+    }
+    if !(0.0..=DURATION_S_MAX).contains(&args.duration) {
+        return Err(CommandError::bad_input(format!(
+            "--duration: expected 0 to {DURATION_S_MAX} s, found {}",
             args.duration
         )));
     }
@@ -101,11 +111,17 @@ pub(super) fn run_watch(args: &WatchArgs) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Colour of the LED matrix in a state.
-fn led_word(state: u8) -> &'static str {
-    const WORDS: [&str; 9] =
-        ["blue", "green", "yellow", "cyan spiral", "red", "magenta", "cyan spiral", "violet", "violet"];
-    WORDS.get(usize::from(state)).copied().unwrap_or("unknown")
+/// What the LED matrix shows in a state.
+fn led_word(state: State) -> &'static str {
+    match state {
+        State::Booting => "blue",
+        State::Holding => "green",
+        State::Ready => "yellow",
+        State::Playing | State::Moving => "cyan spiral",
+        State::Error => "red",
+        State::Ota => "magenta",
+        State::Jogging | State::Tracking => "violet",
+    }
 }
 
 fn table(stream: &Stream, has_goals: bool, line: Option<&str>) -> String {
@@ -119,7 +135,7 @@ fn table(stream: &Stream, has_goals: bool, line: Option<&str>) -> String {
         "{:.1} s  {}  LED {}  control: {control}{}\n\n      angle     goal    speed   load  temp  volt  status\n",
         f64::from(stream.t_ms) / 1000.0,
         words::state_word(stream.state),
-        led_word(stream.state),
+        State::from_byte(stream.state).map_or("unknown", led_word),
         if joints.ok { "" } else { "  not all joints answered" },
     );
     for joint in 0..usize::from(stream.seen.n).min(7) {

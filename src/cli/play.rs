@@ -1,27 +1,32 @@
 //! `atom-sim play` and `atom-sim signal`: a plan or a test signal on any ATOM, with its recording.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use firmware_core::control::SETTLE_US;
 use firmware_core::joints::TABLE;
-use firmware_core::motion::signal::Params;
+use firmware_core::motion::signal::{Params, Signal};
 use firmware_core::protocol::build;
-use firmware_core::shared::PlayParams;
+use firmware_core::protocol::reply::Done;
+use firmware_core::shared::{PLAY_RATES_HZ, PlayParams};
+use firmware_core::units::DEG_PER_STEP;
 
 use super::exit::CommandError;
+use super::files::refuse;
 use super::output::note;
 use super::robot::{Numbers, RobotArgs, bar, fail, parse_joints, report};
 use super::values::whole;
-use crate::client::plan_csv::{self, PlanFileError};
-use crate::client::{Plan, Robot, compensate};
+use crate::client::{Plan, Robot, compensate, plan_csv};
 use crate::recording::Collector;
 use crate::recording::run_files::write_recording;
+use crate::servo_model;
 
 /// Parameters of PLAY and PLAY_SIGNAL.
 #[derive(Debug, Args)]
 struct PlayOptions {
     /// Control rate (Hz), 50 to 800.
-    #[arg(long, value_name = "HZ", default_value_t = 500, value_parser = whole::<u16>(50..=800), allow_negative_numbers = true)]
+    #[arg(long, value_name = "HZ", default_value_t = 500, value_parser = whole::<u16>(play_rates_hz()), allow_negative_numbers = true)]
     rate: u16,
     /// Speed cap of the servos (steps/s).
     #[arg(long, value_name = "STEPS/S", default_value_t = 2000)]
@@ -37,6 +42,10 @@ struct PlayOptions {
     record: Option<PathBuf>,
 }
 
+fn play_rates_hz() -> RangeInclusive<u64> {
+    u64::from(*PLAY_RATES_HZ.start())..=u64::from(*PLAY_RATES_HZ.end())
+}
+
 /// A turn is more than any joint can be off.
 fn parse_tolerance(text: &str) -> Result<f64, String> {
     text.parse()
@@ -47,7 +56,7 @@ fn parse_tolerance(text: &str) -> Result<f64, String> {
 
 impl PlayOptions {
     fn params(&self) -> PlayParams {
-        let steps = |deg: f64| (deg * 4096.0 / 360.0).round() as u16;
+        let steps = |deg: f64| (deg / f64::from(DEG_PER_STEP)).round() as u16;
         PlayParams {
             rate_hz: self.rate,
             speed_cap_sps: self.speed_cap,
@@ -56,24 +65,25 @@ impl PlayOptions {
         }
     }
 
-    fn run(&self, robot: &mut Robot, message: &[u8], duration_s: f64) -> Result<(), CommandError> {
-        let bar = bar((duration_s * 1000.0) as u64, "playing");
+    /// Runs what moves for `motion_s`, and settles.
+    fn run(&self, robot: &mut Robot, message: &[u8], motion_s: f64) -> Result<(), CommandError> {
+        let bar = bar((motion_s * 1000.0) as u64 + SETTLE_US / 1000, "playing");
         let (done, collector) = robot
             .run(message, |t_s| bar.set_position((t_s * 1000.0) as u64))
             .map_err(|error| fail(&error))?;
         bar.finish_and_clear();
         if let Some(path) = &self.record {
-            record(path, &collector)?;
+            record(path, &collector, &done)?;
         }
         report(&done)
     }
 }
 
-fn record(path: &Path, collector: &Collector) -> Result<(), CommandError> {
+fn record(path: &Path, collector: &Collector, done: &Done) -> Result<(), CommandError> {
     write_recording(path, collector)
         .map_err(|error| CommandError::machine(format!("--record {}: {error}", path.display())))?;
-    let gaps = match collector.missing() {
-        0 => "without a gap between the first and the last".to_owned(),
+    let gaps = match collector.missing(done) {
+        0 => "all that the ATOM sent".to_owned(),
         missing => format!("{missing} lost on the way"),
     };
     note(format_args!("{}: {} samples, {gaps}", path.display(), collector.len()));
@@ -116,10 +126,7 @@ pub(super) struct PlayArgs {
 /// # Errors
 /// 2: it is no plan. 3: it cannot be read.
 pub(super) fn read_plan(path: &Path) -> Result<Plan, CommandError> {
-    plan_csv::read(path).map_err(|error| match error {
-        PlanFileError::Io { .. } => CommandError::machine(error),
-        PlanFileError::Content { .. } => CommandError::bad_input(error),
-    })
+    plan_csv::read(path).map_err(|error| refuse(&error))
 }
 
 /// Angles as `atom-sim move` takes them.
@@ -151,11 +158,11 @@ pub(super) fn run_play(args: &PlayArgs) -> Result<(), CommandError> {
         .map_err(|error| fail(&error))?;
     uploading.finish_and_clear();
     let message = build::play(args.options.params());
-    args.options.run(&mut robot, &message, plan.duration_s() + 0.5)
+    args.options.run(&mut robot, &message, plan.duration_s())
 }
 
 fn parse_lags(text: &str) -> Result<Numbers, String> {
-    parse_joints(text).ok().filter(|lags| lags.0.len() == compensate::LAGS_S.len()).ok_or_else(|| {
+    parse_joints(text).ok().filter(|lags| lags.0.len() == servo_model::LAGS_S.len()).ok_or_else(|| {
         "expected 6 lags in seconds, separated by commas, such as 0.12,0.12,0.12,0.1,0.1,0.1".to_owned()
     })
 }
@@ -164,7 +171,7 @@ fn compensate_plan(plan: &mut Plan, args: &PlayArgs) -> Result<(), CommandError>
     match args.compensate {
         Compensation::None => return Ok(()),
         Compensation::Lag => {
-            let mut lags_s = compensate::LAGS_S;
+            let mut lags_s = servo_model::LAGS_S;
             for (lag_s, given_s) in lags_s.iter_mut().zip(args.lags.iter().flat_map(|lags| &lags.0)) {
                 if !(0.0..=1.0).contains(given_s) {
                     return Err(CommandError::bad_input(format!(
@@ -175,7 +182,7 @@ fn compensate_plan(plan: &mut Plan, args: &PlayArgs) -> Result<(), CommandError>
             }
             compensate::lead(plan, &lags_s);
         }
-        Compensation::Model => compensate::feed_forward(plan, &compensate::MODEL),
+        Compensation::Model => compensate::feed_forward(plan, &servo_model::MEASURED),
     }
     let ahead_deg = compensate::distances_deg(plan).map(|(_, largest)| largest);
     note(format_args!(
@@ -259,7 +266,9 @@ pub(super) fn run_signal(args: &SignalArgs) -> Result<(), CommandError> {
         args.amp,
         args.duration
     );
+    let base_deg = core::array::from_fn(|joint| f32::from(signal.base_cdeg[joint]) / 100.0);
+    let duration_s = f64::from(Signal::new(&signal, &base_deg).duration_s());
     let mut robot = args.robot.connect_to_move(&what)?;
     let message = build::play_signal(args.options.params(), &bytes);
-    args.options.run(&mut robot, &message, f64::from(args.duration) + 6.5)
+    args.options.run(&mut robot, &message, duration_s)
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::exit::CommandError;
+use super::files::refuse;
 use super::keep::KeepArgs;
 use super::logging::{self, LogLevel};
 use super::opening::Opening;
@@ -16,7 +17,7 @@ use super::values::{
 use crate::atom::{ApiLevel, Atom, Options, Recording};
 use crate::hardware::{HardwareError, HardwareOptions, Object, ObjectSize, PlantKind};
 use crate::recording::Keepers;
-use crate::recording::csv_file::{self, ReadError};
+use crate::recording::csv_file;
 use crate::server::api::Access;
 use crate::server::mdns::{Announcement, MdnsError};
 use crate::server::{self, Server, ServerOptions, Speed};
@@ -180,20 +181,7 @@ fn make_folder(folder: &Path) -> Result<PathBuf, CommandError> {
 /// The telemetry that PLAY and PLAY_SIGNAL play, if a recording is given.
 fn recording(args: &ServeArgs) -> Result<Option<Recording>, CommandError> {
     let Some(path) = &args.recording else { return Ok(None) };
-    let (n, rows) = csv_file::read_file(path).map_err(|error| match error {
-        ReadError::Io { .. } => CommandError::machine(format!("--recording: {error}")),
-        ReadError::ColumnMissing { .. } | ReadError::Row { .. } | ReadError::Empty { .. } => {
-            CommandError::bad_input(format!("--recording: {error}"))
-        }
-    })?;
-    if let Some(at) = rows.windows(2).position(|pair| pair[0].t_s >= pair[1].t_s) {
-        return Err(CommandError::bad_input(format!(
-            "--recording: {}: expected rising times, found {} s after {} s",
-            path.display(),
-            rows[at + 1].t_s,
-            rows[at].t_s
-        )));
-    }
+    let (n, rows) = csv_file::read_file(path).map_err(|error| refuse(&error))?;
     Ok(Some(rows.iter().map(|row| row.to_sample(n)).collect()))
 }
 

@@ -11,7 +11,7 @@ use super::output::note;
 use super::values::whole;
 use crate::recording::mcap;
 use crate::recording::trace::{
-    Difference, Reader, ReplayError, TraceError, Verdict, replay, replay_kept, words,
+    Difference, Line, Reader, ReplayError, TraceError, Verdict, is_stream, replay, replay_kept, words,
 };
 
 /// Options of `atom-sim replay`.
@@ -120,10 +120,9 @@ fn show(file: &Path, brief: bool) -> Result<(), CommandError> {
     let mut print = |text: &str| writeln!(out, "{text}").is_ok();
     let mut open = print(&words::header(reader.header()));
     while open && let Some(line) = reader.read().map_err(|error| refuse(&error))? {
-        let text = words::line(&line, level);
-        if !(brief && (text.contains("ATOM  STREAM") || text.contains("ATOM  TELEM"))) {
+        if !(brief && matches!(&line, Line::Sent { bytes, .. } if is_stream(bytes))) {
             // A reader that has seen enough closes the pipe.
-            open = print(&text);
+            open = print(&words::line(&line, level));
         }
     }
     if open && reader.was_cut_off() {

@@ -6,11 +6,9 @@ use std::ops::RangeInclusive;
 use firmware_core::joints::{ARM_JOINTS, JOINTS};
 use firmware_core::protocol::ApiLevel;
 
-use crate::hardware::PlantKind;
+use crate::hardware::{PlantKind, READY_DEG, ZERO_DEG};
 use crate::server::Speed;
 
-/// Where J7 starts unless the pose says otherwise (°).
-const J7_DEG: f64 = -20.0;
 /// Fastest and slowest speed factor.
 const FACTOR_RANGE: RangeInclusive<f64> = 0.001..=10_000.0;
 
@@ -34,14 +32,14 @@ where
 /// Reads `ready`, `zero` or six or seven angles in degrees, separated by commas.
 pub(crate) fn parse_pose(text: &str) -> Result<Pose, String> {
     match text {
-        "zero" => Ok(Pose([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, J7_DEG])),
-        "ready" => Ok(Pose([0.0, 0.0, -90.0, 0.0, 0.0, 0.0, J7_DEG])),
+        "zero" => Ok(Pose(ZERO_DEG)),
+        "ready" => Ok(Pose(READY_DEG)),
         angles => parse_angles(angles),
     }
 }
 
 fn parse_angles(text: &str) -> Result<Pose, String> {
-    let mut pose = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, J7_DEG];
+    let mut pose = ZERO_DEG;
     let mut count = 0;
     for word in text.split(',') {
         let angle_deg = parse_finite(word.trim()).ok_or_else(|| {

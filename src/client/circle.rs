@@ -3,6 +3,7 @@
 use core::f64::consts::TAU;
 
 use firmware_core::joints::{ARM_JOINTS, JOINTS};
+use firmware_core::kinematics::chain::LINKS;
 
 use super::plan::{Plan, Sample};
 use crate::kinematics::{self, Angles, Tcp};
@@ -19,14 +20,22 @@ const WAY_S: f64 = 3.0;
 const LAP_S: f64 = 4.0;
 const LAPS: f64 = 2.0;
 const EASE_S: f64 = 1.0;
-/// Offset of the arm's plane from the base axis, length of upper arm and forearm, the flange's distance from J4's axis
-/// ahead, J2's height, and the flange's height above J4 (mm), from the arm's joint table.
-const SIDE_MM: f64 = -64.62;
-const UPPER_MM: f64 = 110.4;
-const FORE_MM: f64 = 96.0;
-const FLANGE_AHEAD_MM: f64 = 43.2;
-const SHOULDER_MM: f64 = 131.56;
-const FLANGE_UP_MM: f64 = 73.18;
+/// Offset of the arm's plane from the base axis (mm).
+const SIDE_MM: f64 = -translation_mm(3)[2];
+/// Lengths of the upper arm and the forearm (mm).
+const UPPER_MM: f64 = -translation_mm(2)[0];
+const FORE_MM: f64 = -translation_mm(3)[0];
+/// Height of J2 (mm).
+const SHOULDER_MM: f64 = translation_mm(0)[2];
+/// The flange's height above J4's axis and its distance ahead of it (mm).
+const FLANGE_UP_MM: f64 = -translation_mm(4)[1];
+const FLANGE_AHEAD_MM: f64 = translation_mm(5)[1];
+
+/// A link's translation in the arm's chain.
+const fn translation_mm(link: usize) -> [f64; 3] {
+    let [x, y, z] = LINKS[link].translation_mm;
+    [x as f64, y as f64, z as f64]
+}
 
 /// The plan: from the zero pose to the top of a vertical circle of radius 50 mm whose centre is 170 mm ahead at a
 /// height of 310 mm (3 s), two laps of 4 s, eased over 1 s, and back (3 s), with the flange turned as in the zero pose.

@@ -3,12 +3,7 @@
 use firmware_core::joints::{ARM_JOINTS, JOINTS};
 
 use super::plan::Plan;
-
-/// Lag of J1–J6 behind slow motion (s), measured on the lab's arm with sines of 4 s.
-pub const LAGS_S: [f64; ARM_JOINTS] = [0.120, 0.113, 0.120, 0.054, 0.038, 0.028];
-/// Natural frequency (rad/s) and damping of J1–J6, measured on the lab's arm with gains 32, 8, 0.
-pub const MODEL: [(f64, f64); ARM_JOINTS] =
-    [(14.8, 0.82), (14.7, 0.75), (14.2, 0.78), (34.4, 0.65), (52.4, 0.77), (54.9, 0.83)];
+use crate::servo_model::SecondOrder;
 
 /// Leads each joint's goals by its lag (s): cmd at t is ref at t + lag. J7 follows its plan.
 pub fn lead(plan: &mut Plan, lags_s: &[f64; ARM_JOINTS]) {
@@ -22,9 +17,10 @@ pub fn lead(plan: &mut Plan, lags_s: &[f64; ARM_JOINTS]) {
 
 /// Feeds the model of each joint forward: cmd = ref + 2ζ/ω·speed + acceleration/ω², what a second-order servo needs
 /// to be at ref.
-pub fn feed_forward(plan: &mut Plan, model: &[(f64, f64); ARM_JOINTS]) {
+pub fn feed_forward(plan: &mut Plan, model: &[SecondOrder; ARM_JOINTS]) {
     let rate = f64::from(plan.rate_hz);
-    for (joint, (omega, zeta)) in model.iter().enumerate() {
+    for (joint, servo) in model.iter().enumerate() {
+        let (omega, zeta) = (servo.frequency_rad_s, servo.damping_ratio);
         let track: Vec<f64> = plan.samples.iter().map(|sample| sample.reference_deg[joint]).collect();
         for (k, sample) in plan.samples.iter_mut().enumerate() {
             let (before, here, after) = (at(&track, k as f64 - 1.0), track[k], at(&track, k as f64 + 1.0));
@@ -66,6 +62,7 @@ fn at(track: &[f64], index: f64) -> f64 {
 mod tests {
     use super::super::plan::Sample;
     use super::*;
+    use crate::servo_model;
 
     fn ramp() -> Plan {
         let sample = |k: u32| {
@@ -80,7 +77,7 @@ mod tests {
     #[test]
     fn a_lead_is_speed_times_lag_and_stops_at_the_end() {
         let mut plan = ramp();
-        lead(&mut plan, &LAGS_S);
+        lead(&mut plan, &servo_model::LAGS_S);
         // 25 °/s: J1 leads by 3°, J6 by 0.7°.
         assert!((plan.samples[100].cmd_deg[0] - 13.0).abs() < 1e-9);
         assert!((plan.samples[100].cmd_deg[5] - 10.7).abs() < 1e-9);
@@ -91,7 +88,7 @@ mod tests {
     #[test]
     fn feed_forward_of_a_steady_speed_is_two_zeta_over_omega() {
         let mut plan = ramp();
-        feed_forward(&mut plan, &MODEL);
+        feed_forward(&mut plan, &servo_model::MEASURED);
         let lead_deg = plan.samples[100].cmd_deg[0] - plan.samples[100].reference_deg[0];
         assert!((lead_deg - 25.0 * 2.0 * 0.82 / 14.8).abs() < 1e-9, "{lead_deg}");
     }

@@ -1,114 +1,79 @@
 //! Plans as CSV: columns `t`, `q_plan_1…6` or `…7`, and `q_cmd_1…` where goals differ from wanted positions. A
 //! recording is a plan too.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::Path;
 
-use firmware_core::joints::{ARM_JOINTS, JOINTS};
+use firmware_core::joints::{ARM_JOINTS, J7, JOINTS};
 
 use super::plan::{Plan, Sample};
+use crate::recording::{ReadError, TimeTable};
 
 /// Rates that a plan can have (Hz).
 const RATES_HZ: std::ops::RangeInclusive<f64> = 1.0..=1_000.0;
+/// How far the rate of the times may be from a whole number: what a plan that was rounded to milliseconds is off.
+const RATE_OFF_MAX: f64 = 0.01;
 /// Most samples that are read.
 const SAMPLES_MAX: usize = 200_000;
-
-/// Why a plan cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanFileError {
-    /// The file.
-    #[error("failed to read the plan {path}: {source}")]
-    Io {
-        /// The file.
-        path: String,
-        /// The cause.
-        source: std::io::Error,
-    },
-    /// What is in it.
-    #[error("{path}:{line}: expected {expected}, found {found}")]
-    Content {
-        /// The file.
-        path: String,
-        /// Line, from 1.
-        line: usize,
-        /// What belongs there.
-        expected: String,
-        /// What is there.
-        found: String,
-    },
-}
 
 /// Reads a plan. Its rate is that of the times in column `t`.
 ///
 /// # Errors
-/// [`PlanFileError`], with file and line.
-pub fn read(path: &Path) -> Result<Plan, PlanFileError> {
-    let name = path.display().to_string();
-    let text =
-        std::fs::read_to_string(path).map_err(|source| PlanFileError::Io { path: name.clone(), source })?;
-    parse(&text, &name)
+/// [`ReadError`], with file and line.
+pub fn read(path: &Path) -> Result<Plan, ReadError> {
+    let file = File::open(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+    parse(file, path)
 }
 
-fn parse(text: &str, path: &str) -> Result<Plan, PlanFileError> {
-    let wrong = |line: usize, expected: &str, found: &str| PlanFileError::Content {
-        path: path.to_owned(),
-        line,
-        expected: expected.to_owned(),
-        found: found.to_owned(),
-    };
-    let mut lines = text.lines();
-    let header: Vec<&str> = lines.next().unwrap_or_default().split(',').map(str::trim).collect();
-    let column = |name: &str| header.iter().position(|column| *column == name);
-    let columns = |kind: &str| -> Vec<usize> {
-        (1..=JOINTS).map_while(|joint| column(&format!("{kind}_{joint}"))).collect()
-    };
-    let time = column("t").ok_or_else(|| wrong(1, "a column `t` (s)", "none"))?;
-    let reference = columns("q_plan");
-    if reference.len() < ARM_JOINTS {
-        return Err(wrong(1, "columns `q_plan_1` to `q_plan_6` (°)", "fewer"));
+fn parse(input: impl Read, path: &Path) -> Result<Plan, ReadError> {
+    let mut table = TimeTable::new(input, path)?;
+    let columns = |kind: &str| (1..=JOINTS).map(|joint| format!("{kind}_{joint}")).collect::<Vec<_>>();
+    let (mut names, cmd) = (columns("q_plan"), columns("q_cmd"));
+    names.truncate(if table.has(&names[J7]) { JOINTS } else { ARM_JOINTS });
+    let joints = names.len();
+    // Goals differ from wanted positions for all joints or for none.
+    let has_cmd = cmd.iter().any(|name| table.has(name));
+    if has_cmd {
+        names.extend_from_slice(&cmd[..joints]);
     }
-    let cmd = Some(columns("q_cmd")).filter(|cmd| !cmd.is_empty());
-    if let Some(cmd) = cmd.as_ref().filter(|cmd| cmd.len() != reference.len()) {
-        let expected = format!("as many columns `q_cmd_1` … as `q_plan_1` …, {}, or none", reference.len());
-        return Err(wrong(1, &expected, &cmd.len().to_string()));
-    }
-    let (mut times_s, mut samples) = (Vec::new(), Vec::new());
-    for (index, line) in lines.enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let cells: Vec<&str> = line.split(',').map(str::trim).collect();
-        let number = |&at: &usize| {
-            let cell = cells.get(at).copied().unwrap_or("nothing");
-            let value = cell.parse::<f64>().ok().filter(|value| value.is_finite());
-            value.ok_or_else(|| wrong(index + 2, &format!("a number in column `{}`", header[at]), cell))
-        };
+    table.choose(&names)?;
+    let (mut times_s, mut samples, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    while table.read(&mut values)? {
+        if samples.len() == SAMPLES_MAX {
+            return Err(table.content(table.line(), format!("at most {SAMPLES_MAX} samples"), "more"));
+        }
+        let (time_s, poses) = (values[0], &values[1..]);
         let mut sample = Sample::default();
-        for (joint, at) in reference.iter().enumerate() {
-            sample.reference_deg[joint] = number(at)?;
-            sample.cmd_deg[joint] = number(cmd.as_ref().map_or(at, |cmd| &cmd[joint]))?;
-        }
-        let time_s = number(&time)?;
-        if times_s.last().is_some_and(|last_s| time_s <= *last_s) {
-            return Err(wrong(
-                index + 2,
-                "a time in column `t` above that of the row before",
-                &time_s.to_string(),
-            ));
-        }
+        sample.reference_deg[..joints].copy_from_slice(&poses[..joints]);
+        sample.cmd_deg[..joints].copy_from_slice(&poses[poses.len() - joints..]);
         times_s.push(time_s);
         samples.push(sample);
-        if samples.len() > SAMPLES_MAX {
-            return Err(wrong(index + 2, &format!("at most {SAMPLES_MAX} samples"), "more"));
-        }
     }
-    let rate_hz = rate_hz(&times_s).ok_or_else(|| {
-        wrong(2, "at least two rows with rising times, 1 to 1,000 per second", "other times")
+    let rate_hz = rate_hz(&times_s).map_err(|found| {
+        let expected = format!(
+            "a plan of at least two rows at equal distances in time, {} to {} per second",
+            RATES_HZ.start(),
+            RATES_HZ.end()
+        );
+        table.content(table.line(), expected, found)
     })?;
-    Ok(Plan { rate_hz, joints: reference.len(), cubic: false, samples })
+    Ok(Plan { rate_hz, joints, cubic: false, samples })
 }
 
-fn rate_hz(times_s: &[f64]) -> Option<u16> {
-    let (first, last) = (times_s.first()?, times_s.last()?);
-    let rate_hz = ((times_s.len() - 1) as f64 / (last - first)).round();
-    RATES_HZ.contains(&rate_hz).then_some(rate_hz as u16)
+/// The rate of rising times, a whole number; or what is wrong with them.
+fn rate_hz(times_s: &[f64]) -> Result<u16, String> {
+    let [first_s, .., last_s] = *times_s else { return Err(format!("{} rows", times_s.len())) };
+    let period_s = (last_s - first_s) / (times_s.len() - 1) as f64;
+    let rate_hz = (1.0 / period_s).round();
+    if !RATES_HZ.contains(&rate_hz) || (rate_hz * period_s - 1.0).abs() > RATE_OFF_MAX {
+        return Err(format!("{:.3} rows per second", 1.0 / period_s));
+    }
+    let grid_s = |k: usize| first_s + k as f64 * period_s;
+    match (0..times_s.len()).find(|&k| (times_s[k] - grid_s(k)).abs() > period_s) {
+        Some(k) => Err(format!("{} s, where row {} belongs at {:.3} s", times_s[k], k + 1, grid_s(k))),
+        None => Ok(rate_hz as u16),
+    }
 }
 
 /// Writes a plan.
@@ -135,32 +100,44 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plan_is_read_back_and_a_broken_cell_is_named() {
+    fn a_plan_is_read_back_and_what_is_wrong_is_named() {
         let mut sample = Sample::default();
         (sample.reference_deg[2], sample.cmd_deg[2]) = (12.5, 13.25);
         let plan = Plan { rate_hz: 250, joints: 6, cubic: false, samples: vec![sample; 5] };
         let mut bytes = Vec::new();
         write(&mut bytes, &plan).expect("memory");
         let text = String::from_utf8(bytes).expect("ASCII");
-        assert_eq!(parse(&text, "p.csv").expect("a plan"), plan);
-        let broken = text.replacen("13.2500", "x", 1);
+        let parse = |text: &str| parse(text.as_bytes(), Path::new("p.csv"));
+        assert_eq!(parse(&text).expect("a plan"), plan);
+        let refusal =
+            |from: &str, to: &str| parse(&text.replacen(from, to, 1)).expect_err("no plan").to_string();
         assert_eq!(
-            parse(&broken, "p.csv").expect_err("broken").to_string(),
-            "p.csv:2: expected a number in column `q_cmd_3`, found x"
+            refusal("13.2500", "x"),
+            "p.csv:2: expected a finite number in column 10 (`q_cmd_3`), found `x`"
         );
-        let back = text.replacen("\n0.008,", "\n0.003,", 1);
         assert_eq!(
-            parse(&back, "p.csv").expect_err("back in time").to_string(),
-            "p.csv:4: expected a time in column `t` above that of the row before, found 0.003"
+            refusal("\n0.008,", "\n0.003,"),
+            "p.csv:4: expected a time in column `t` above 0.004 of the row before, found 0.003"
         );
-        let partial = text.replacen("q_cmd_6", "cmd_6", 1);
-        assert_eq!(
-            parse(&partial, "p.csv").expect_err("five of six").to_string(),
-            "p.csv:1: expected as many columns `q_cmd_1` … as `q_plan_1` …, 6, or none, found 5"
-        );
-        assert!(parse("t,q_1\n", "p.csv").is_err());
-        assert!(
-            parse("t,q_plan_1,q_plan_2,q_plan_3,q_plan_4,q_plan_5,q_plan_6\n0,0,0,0,0,0,0\n", "p").is_err()
-        );
+        assert_eq!(refusal("q_cmd_6", "cmd_6"), "p.csv:1: expected a column `q_cmd_6`, found none");
+        assert_eq!(refusal("q_plan_6", "plan_6"), "p.csv:1: expected a column `q_plan_6`, found none");
+    }
+
+    #[test]
+    fn the_rate_is_that_of_times_at_equal_distances() {
+        let at = |rate_hz: f64| (0..100).map(|k| 3.0 + f64::from(k) / rate_hz).collect::<Vec<_>>();
+        assert_eq!(rate_hz(&at(250.0)), Ok(250));
+        assert_eq!(rate_hz(&at(119.05)), Ok(119));
+        let jittering: Vec<f64> =
+            at(500.0).iter().zip(0..).map(|(t_s, k)| t_s + f64::from(k % 3) * 5e-4).collect();
+        assert_eq!(rate_hz(&jittering), Ok(500));
+        assert_eq!(rate_hz(&[0.0]), Err("1 rows".to_owned()));
+        assert_eq!(rate_hz(&at(1.5)), Err("1.500 rows per second".to_owned()));
+        assert_eq!(rate_hz(&at(2_000.0)), Err("2000.000 rows per second".to_owned()));
+        // Played evenly, this would be another motion.
+        assert_eq!(rate_hz(&[0.0, 0.1, 0.2, 4.0]), Err("0.750 rows per second".to_owned()));
+        let mut with_a_hole = at(250.0);
+        with_a_hole.drain(40..60);
+        assert!(rate_hz(&with_a_hole).is_err());
     }
 }

@@ -210,7 +210,9 @@ impl Robot {
                     progress(collector.latest_s());
                 }
                 Some(Reply::Done(done)) => return Ok((done, collector)),
-                Some(Reply::Pong(pong)) if started && is_run(pong.state) => {
+                Some(Reply::Pong(pong))
+                    if started && State::from_byte(pong.state).is_some_and(State::is_run) =>
+                {
                     heard_us = self.now_us();
                     at_rest_us = None;
                 }
@@ -248,11 +250,6 @@ impl Robot {
             None => Ok(None),
         }
     }
-}
-
-/// The state byte is that of a run.
-fn is_run(state: u8) -> bool {
-    [State::Playing, State::Moving, State::Jogging, State::Tracking].iter().any(|run| *run as u8 == state)
 }
 
 fn accepted(ack: Ack) -> Result<(), RobotError> {

@@ -1,9 +1,10 @@
 //! The gripper's fingers and what they hold.
 
+use firmware_core::units::{DEG_PER_STEP, ZERO_STEPS};
 use serde::{Deserialize, Serialize};
 
 /// Angle of J7 with closed fingers (°): step 1462.
-pub const CLOSED_DEG: f64 = (1_462.0 - 2_048.0) * 360.0 / 4_096.0;
+pub const CLOSED_DEG: f64 = (1_462 - ZERO_STEPS) as f64 * DEG_PER_STEP as f64;
 /// Angle of J7 with open fingers (°): step 2048.
 pub const OPEN_DEG: f64 = 0.0;
 /// Distance of the pads with closed fingers (mm).

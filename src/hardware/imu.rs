@@ -2,7 +2,7 @@
 //!
 //! A sample is a pure function of the joints' motion and of its number, so it is made when somebody reads it.
 
-use firmware_core::platform::ImuSample;
+use firmware_core::platform::{ACC_PER_G, GYRO_PER_DPS, ImuSample};
 
 use super::chain::{self, LinkMotion};
 use super::drive::Motion;
@@ -28,10 +28,6 @@ const TILT_Z_RAD: f64 = -0.017;
 
 /// Standard gravity (mm/s²).
 const GRAVITY_MM_S2: f64 = 9_806.65;
-/// Acceleration 1 g (raw).
-const ACC_PER_G: f64 = 4_096.0;
-/// Angular rate 1 °/s (raw).
-const GYRO_PER_DPS: f64 = 16.4;
 /// Bias of acceleration (g); bias and noise are those of the robot's sensor.
 const ACC_BIAS_G: [f64; 3] = [0.0, -0.021, 0.0];
 /// Bias of angular rate (°/s).

@@ -1,6 +1,9 @@
 //! What the lab measured of each joint, as numbers for the plant `measured`.
 
 use firmware_core::joints::JOINTS;
+use firmware_core::units::DEG_PER_STEP;
+
+use crate::servo_model::{MEASURED, SecondOrder};
 
 /// Gain P at which the frequencies and damping ratios were measured.
 const MEASURED_P: f64 = 32.0;
@@ -42,12 +45,10 @@ impl JointModel {
     }
 }
 
-const STEP_DEG: f64 = 360.0 / 4_096.0;
+const STEP_DEG: f64 = DEG_PER_STEP as f64;
 
-#[expect(clippy::too_many_arguments, reason = "one row of the table below")]
 const fn row(
-    frequency_rad_s: f64,
-    damping_ratio: f64,
+    servo: SecondOrder,
     percent_per_deg: f64,
     friction_percent: f64,
     sticking_percent: f64,
@@ -56,8 +57,8 @@ const fn row(
     play_deg: f64,
 ) -> JointModel {
     JointModel {
-        frequency_rad_s,
-        damping_ratio,
+        frequency_rad_s: servo.frequency_rad_s,
+        damping_ratio: servo.damping_ratio,
         percent_per_deg_and_p: percent_per_deg / MEASURED_P,
         friction_percent,
         sticking_percent,
@@ -74,13 +75,21 @@ const fn row(
 /// other numbers are fitted to the measured lags, steady errors, sticking and circles. J7 is not measured: it is as
 /// stiff as an object is to the plant `lag`.
 pub(crate) const MODELS: [JointModel; JOINTS] = [
-    row(14.8, 0.82, 8.0, 2.8, 6.5, 0.53, (50.0, 68.0), 0.0),
-    row(14.7, 0.75, 16.8, 5.0, 13.0, 0.53, (50.0, 68.0), 1.5),
-    row(14.2, 0.78, 11.9, 5.0, 9.0, 0.53, (50.0, 68.0), 1.9),
-    row(34.4, 0.65, 9.0, 3.5, 5.5, 0.4, (250.0, 120.0), 1.0),
-    row(52.4, 0.77, 10.0, 3.3, 6.0, 0.4, (250.0, 150.0), 0.0),
-    row(54.9, 0.83, 18.0, 0.5, 0.5, 0.4, (250.0, 150.0), 0.0),
-    row(40.0, 0.9, 10.0 * MEASURED_P / 150.0, 1.0, 0.5, 0.2, (250.0, 150.0), 0.0),
+    row(MEASURED[0], 8.0, 2.8, 6.5, 0.53, (50.0, 68.0), 0.0),
+    row(MEASURED[1], 16.8, 5.0, 13.0, 0.53, (50.0, 68.0), 1.5),
+    row(MEASURED[2], 11.9, 5.0, 9.0, 0.53, (50.0, 68.0), 1.9),
+    row(MEASURED[3], 9.0, 3.5, 5.5, 0.4, (250.0, 120.0), 1.0),
+    row(MEASURED[4], 10.0, 3.3, 6.0, 0.4, (250.0, 150.0), 0.0),
+    row(MEASURED[5], 18.0, 0.5, 0.5, 0.4, (250.0, 150.0), 0.0),
+    row(
+        SecondOrder { frequency_rad_s: 40.0, damping_ratio: 0.9 },
+        10.0 * MEASURED_P / 150.0,
+        1.0,
+        0.5,
+        0.2,
+        (250.0, 150.0),
+        0.0,
+    ),
 ];
 
 /// What J5's encoder reads beyond the true angle q: 1.493 sin q + 0.598 sin 2q + 0.018 (cos q − 1) −

@@ -62,7 +62,7 @@ mod wire;
 pub use chain::Pose;
 pub use fault::{ArmFault, BusFault, FaultId, GripperFault, HardwareFault, ImuFault, PowerFault, ServoFault};
 pub use gripper::{Object, ObjectSize};
-pub use options::{END_STOPS_DEG, HardwareError, HardwareOptions};
+pub use options::{END_STOPS_DEG, HardwareError, HardwareOptions, READY_DEG, ZERO_DEG};
 pub use plant::PlantKind;
 pub use rig::{BusCounters, Hardware};
 pub use truth::{JointTruth, ObjectTruth};

@@ -7,6 +7,11 @@ use firmware_core::joints::JOINTS;
 use super::gripper::{CLOSED_DEG, CLOSED_MM, OPEN_DEG, OPEN_MM, Object};
 use super::plant::PlantKind;
 
+/// All joints at zero (°), with the fingers where they mostly are. Singular: no end-effector JOG from here.
+pub const ZERO_DEG: [f64; JOINTS] = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -20.0];
+/// The elbow at a right angle (°): far from what is singular.
+pub const READY_DEG: [f64; JOINTS] = [0.0, 0.0, -90.0, 0.0, 0.0, 0.0, -20.0];
+
 /// How far each joint goes by hand (°), measured at the robot: J1–J6 (J6 with the gripper's cable) and the fingers.
 pub const END_STOPS_DEG: [(f64, f64); JOINTS] = [
     (-170.9, 170.9),
@@ -42,7 +47,7 @@ impl Default for HardwareOptions {
             plant: PlantKind::default(),
             gripper: true,
             object: None,
-            pose_deg: [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -20.0],
+            pose_deg: ZERO_DEG,
             lost_sync_write: None,
         }
     }

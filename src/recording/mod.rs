@@ -9,7 +9,8 @@
 //! | [`run_files`] | a CSV of every run |
 //! | [`trace`] | every input and output of an ATOM, and their replay |
 //! | [`mcap`] | MCAP files for viewers, live or of a recording |
-//! | [`csv_file`] | the CSV form, written and read as a stream |
+//! | [`time_table`] | numbers over time as CSV, read as a stream |
+//! | [`csv_file`] | the CSV form of a recording |
 
 pub mod bounded;
 pub mod collector;
@@ -18,10 +19,12 @@ pub mod keeper;
 pub mod mcap;
 pub mod row;
 pub mod run_files;
+pub mod time_table;
 pub mod trace;
 
 pub use collector::Collector;
-pub use csv_file::{ReadError, Reader, Writer};
+pub use csv_file::{Reader, Writer};
 pub use keeper::{Keeper, KeeperId, Keepers};
 pub use row::Row;
 pub use run_files::RunFiles;
+pub use time_table::{ReadError, TimeTable};

@@ -1,16 +1,12 @@
 //! One sample of a run in degrees, °/s, %, g: what a recording keeps of a telemetry sample.
 
 use firmware_core::joints::{JOINTS, TABLE};
-use firmware_core::platform::ImuSample;
+use firmware_core::platform::{ACC_PER_G, GYRO_PER_DPS, ImuSample};
 use firmware_core::protocol::telemetry::Sample;
-use firmware_core::units::{STEPS_PER_TURN, ZERO_STEPS};
+use firmware_core::units::ZERO_STEPS;
 
-/// Raw acceleration of 1 g.
-const ACC_PER_G: f64 = 4096.0;
-/// Raw angular rate of 1 °/s.
-const GYRO_PER_DPS: f64 = 16.4;
 /// Degrees of one step.
-const DEG_PER_STEP: f64 = 360.0 / STEPS_PER_TURN as f64;
+const DEG_PER_STEP: f64 = firmware_core::units::DEG_PER_STEP as f64;
 
 /// One sample of a run. Arrays over joints have seven places; a run of six joints leaves the last at 0.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -13,15 +13,13 @@ use super::format::{Arm, Client, Expect, File, Plant, Step, TransportName, WifiN
 use super::plan::{Begin, ClientPlan, ExpectPlan, Scenario, StepPlan, Window};
 use crate::atom::fault::{self, Scope};
 use crate::atom::{Atom, ClientId, CpuModel, Options, Transport};
-use crate::hardware::{HardwareOptions, Object, ObjectSize, PlantKind};
+use crate::hardware::{HardwareOptions, Object, ObjectSize, PlantKind, READY_DEG};
 use crate::link::Profile;
 
 /// Longest scenario (s, virtual).
 const DURATION_S_MAX: f64 = 86_400.0;
 /// Shortest period of a repetition (ms).
 const EVERY_MS_MIN: f64 = 1.0;
-/// The ready pose (°): the arm is not singular there.
-const READY_POSE_DEG: [f64; 7] = [0.0, 0.0, -90.0, 0.0, 0.0, 0.0, -20.0];
 
 /// What is checked against: the names a file defines.
 #[derive(Debug)]
@@ -148,7 +146,7 @@ fn check_arm(arm: &Spanned<Arm>, findings: &mut Findings<'_>) {
 
 fn arm_options(arm: &Arm, seed: u64) -> Options {
     let default = Options::default();
-    let mut pose_deg = READY_POSE_DEG;
+    let mut pose_deg = READY_DEG;
     for (to, from) in pose_deg.iter_mut().zip(arm.pose_deg.iter().flatten()) {
         *to = *from;
     }

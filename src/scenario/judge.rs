@@ -2,6 +2,7 @@
 
 use firmware_core::joints::{ARM_JOINTS, JOINTS};
 use firmware_core::kinematics::{Pose, Tcp, forward};
+use firmware_core::platform::ACC_PER_G;
 use firmware_core::protocol::codes;
 use firmware_core::shared::State;
 
@@ -34,7 +35,7 @@ impl std::fmt::Display for Seen {
         match self {
             Self::Number(number) => write!(f, "{}", rounded(*number)),
             Self::Joint(joint, number) => write!(f, "J{}: {}", joint + 1, rounded(*number)),
-            Self::State(state) => write!(f, "{}", state_word(*state)),
+            Self::State(state) => write!(f, "{}", state.name()),
             Self::Text(text) => f.write_str(text),
             Self::Flag(flag) => write!(f, "{flag}"),
             Self::Nothing(what) => f.write_str(what),
@@ -45,21 +46,6 @@ impl std::fmt::Display for Seen {
 /// At most four decimals.
 pub fn rounded(number: f64) -> f64 {
     libm::round(number * 1e4) / 1e4
-}
-
-/// A state in small letters, as in scenario files.
-pub fn state_word(state: State) -> &'static str {
-    match state {
-        State::Booting => "booting",
-        State::Holding => "holding",
-        State::Ready => "ready",
-        State::Playing => "playing",
-        State::Error => "error",
-        State::Ota => "ota",
-        State::Moving => "moving",
-        State::Jogging => "jogging",
-        State::Tracking => "tracking",
-    }
 }
 
 /// Code of a request.
@@ -403,7 +389,7 @@ fn last_stream(field: StreamField, client: &ClientLog) -> Option<f64> {
         StreamField::Status => f64::from(joints.status[..n].iter().fold(0, |all, one| all | one)),
         StreamField::Celsius => f64::from(joints.temperature_c[..n].iter().copied().max().unwrap_or(0)),
         StreamField::Volts => f64::from(joints.voltage_dv[..n].iter().copied().min().unwrap_or(0)) / 10.0,
-        StreamField::AccG => length(stream.seen.imu.acc.map(|raw| f64::from(raw) / 4_096.0)),
+        StreamField::AccG => length(stream.seen.imu.acc.map(|raw| f64::from(raw) / ACC_PER_G)),
         StreamField::Packets | StreamField::LongestGapMs | StreamField::AgeMs => return None,
     })
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use firmware_core::shared::State;
 
-use super::judge::{rounded, state_word};
+use super::judge::rounded;
 use super::words;
 use crate::atom::Truth;
 
@@ -39,7 +39,7 @@ impl Tail {
         if self.state != Some(truth.state) {
             self.state = Some(truth.state);
             let state = truth.state;
-            self.event(t_us, format!("state {}", state_word(state)));
+            self.event(t_us, format!("state {}", state.name()));
         }
         if self.poses.back().is_none_or(|(last_us, _)| t_us >= last_us + POSE_US) {
             self.poses.push_back((t_us, *truth));
@@ -73,10 +73,5 @@ fn pose_line(truth: &Truth) -> String {
     let list = |values: &[f64; 7]| {
         values.iter().map(|value| format!("{:.1}", rounded(*value))).collect::<Vec<_>>().join(" ")
     };
-    format!(
-        "{:<8} goals {} | angles {}",
-        state_word(truth.state),
-        list(&truth.goal_deg),
-        list(&truth.angle_deg)
-    )
+    format!("{:<8} goals {} | angles {}", truth.state.name(), list(&truth.goal_deg), list(&truth.angle_deg))
 }

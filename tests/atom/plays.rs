@@ -131,7 +131,7 @@ fn a_plan_of_3751_samples_goes_over_a_bad_link_and_plays_without_a_gap() {
         }
     }
     assert_eq!((done.result, done.cycles, done.telemetry_dropped, done.late_cycles), (0, 7750, 0, 0));
-    assert_eq!((collector.len(), collector.missing()), (7750, 0));
+    assert_eq!((collector.len(), collector.missing(&done)), (7750, 0));
     assert_eq!(bench.atom.state(), State::Ready);
     assert!((collector.latest_s() - 15.498).abs() < 1e-9, "{}", collector.latest_s());
 }
@@ -200,7 +200,7 @@ fn seven_joints_play_and_report_seven() {
     bench.send(client, &build::play(PlayParams { rate_hz: 250, ..PLAY }));
     let (done, collector) = until_done(&mut bench, client, 4);
     assert_eq!((done.result, done.late_cycles, done.cycles), (0, 0, 625));
-    assert_eq!((collector.joints(), collector.len(), collector.missing()), (7, 625, 0));
+    assert_eq!((collector.joints(), collector.len(), collector.missing(&done)), (7, 625, 0));
     let lowest = collector.samples().map(Row::from_sample).map(|row| row.position_deg[6]).fold(0.0, f64::min);
     assert!((-26.5..-25.0).contains(&lowest), "J7 closed to {lowest}°");
 }
@@ -215,7 +215,7 @@ fn a_play_at_800_hz_is_late_in_every_cycle_and_says_so() {
     // A cycle takes 1.54 ms of bus, and a slow read now and then 0.3 ms more.
     assert!((1500..1650).contains(&done.cycles), "{done:?}");
     assert!((1_500..1_950).contains(&done.longest_period_us), "{done:?}");
-    assert_eq!((collector.len(), collector.missing()), (done.cycles as usize, 0));
+    assert_eq!((collector.len(), collector.missing(&done)), (done.cycles as usize, 0));
 }
 
 #[test]
@@ -410,7 +410,7 @@ fn both_kinds_of_signal_play_to_done_0() {
         let (done, collector) = until_done(&mut bench, client, 16);
         // 2 + 1 + 8 + 1 + 2 s and 0.5 s to settle.
         assert_eq!((done.result, done.cycles), (0, 7_250), "{kind:?}");
-        assert_eq!((collector.len(), collector.missing()), (7_250, 0));
+        assert_eq!((collector.len(), collector.missing(&done)), (7_250, 0));
         let rows = collector.samples().map(Row::from_sample);
         let (low, high) = rows
             .fold((0.0_f64, 0.0_f64), |(low, high), row| (low.min(row.cmd_deg[0]), high.max(row.cmd_deg[0])));

@@ -43,10 +43,10 @@ fn a_wrong_option_ends_with_2_and_one_line_that_says_what_why_and_what_to_do() {
 
 #[test]
 fn a_recording_that_cannot_be_read_is_refused() {
-    refuse(&["--recording", "circle.csv"], 3, &["--recording: failed to read circle.csv"]);
-    refuse(&["--play", "circle.csv"], 3, &["failed to read the plan circle.csv"]);
-    refuse(&["--play", "Cargo.toml"], 2, &["Cargo.toml:1: expected a column `t` (s)"]);
-    refuse(&["--recording", "Cargo.toml"], 2, &["Cargo.toml:1: column `t` is missing"]);
+    refuse(&["--recording", "circle.csv"], 3, &["failed to read circle.csv"]);
+    refuse(&["--play", "circle.csv"], 3, &["failed to read circle.csv"]);
+    refuse(&["--play", "Cargo.toml"], 2, &["Cargo.toml:1: expected a column `t`"]);
+    refuse(&["--recording", "Cargo.toml"], 2, &["Cargo.toml:1: expected a column `t`, found none"]);
 }
 
 #[test]

@@ -27,3 +27,4 @@ mod stream_run;
 mod timed_run;
 
 pub use controller::Control;
+pub use timed_run::SETTLE_US;

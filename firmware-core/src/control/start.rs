@@ -11,14 +11,12 @@ use crate::motion::min_jerk;
 use crate::motion::signal::{self, Signal};
 use crate::platform::{ClientId, ControlPort};
 use crate::protocol::{ApiLevel, codes};
-use crate::shared::{Mailbox, PlayParams, State, StreamCommand};
+use crate::shared::{Mailbox, PLAY_RATES_HZ, PlayParams, State, StreamCommand};
 use crate::units::{deg_to_steps, steps_to_deg};
 
 /// Rate, speed cap and largest error of MOVE_TO; JOG and TRACK share rate and cap.
 pub(super) const MOVE_PARAMS: PlayParams =
     PlayParams { rate_hz: 500, speed_cap_sps: 2000, max_error_steps: 227, start_tolerance_steps: 0 };
-/// Control rates that PLAY accepts (Hz).
-const PLAY_RATES_HZ: core::ops::RangeInclusive<u16> = 50..=800;
 /// A wanted duration may be shorter than the shortest one by this factor: rounding to 1 ms.
 const DURATION_TOLERANCE: f32 = 0.999;
 

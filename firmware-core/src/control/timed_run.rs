@@ -15,7 +15,7 @@ use crate::telemetry_ring::TelemetrySample;
 use crate::units::deg_to_steps;
 
 /// A run goes on this long past its last sample, so that the arm settles (µs).
-const SETTLE_US: u64 = 500_000;
+pub const SETTLE_US: u64 = 500_000;
 /// After a run that came to its end: pause before goal speed 0 (µs).
 const PAUSE_US: u64 = 300_000;
 

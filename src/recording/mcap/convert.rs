@@ -1,6 +1,6 @@
 //! A recording → an MCAP file.
 
-use std::io::{BufRead, Write};
+use std::io::{Read, Write};
 
 use firmware_core::kinematics::Tcp;
 use firmware_core::shared::State as ControllerState;
@@ -8,8 +8,7 @@ use firmware_core::shared::State as ControllerState;
 use super::file::File;
 use super::messages::{Log, Severity, State, Time};
 use super::moment::{Moment, tcp_of};
-use crate::recording::csv_file::{ReadError, Reader};
-use crate::recording::trace::words;
+use crate::recording::{ReadError, Reader};
 
 /// Why a recording cannot be converted.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +26,7 @@ pub enum ConvertError {
 ///
 /// # Errors
 /// [`ConvertError`].
-pub fn convert<R: BufRead, W: Write>(
+pub fn convert<R: Read, W: Write>(
     reader: &mut Reader<R>,
     tcp: Option<Tcp>,
     out: W,
@@ -56,7 +55,7 @@ fn playing(t_us: u64, n: usize) -> State {
     let number = ControllerState::Playing as u8;
     State {
         timestamp: Time::from_us(t_us),
-        state: words::state_word(number),
+        state: ControllerState::Playing.name(),
         number,
         control: String::new(),
         joints: n as u8,

@@ -9,7 +9,7 @@ use super::messages::{Log, Severity, State, Time};
 use super::moment::Moment;
 use crate::atom::{ApiLevel, Atom, JournalEntry, Output, Truth, client_name};
 use crate::recording::keeper::Keeper;
-use crate::recording::trace::{Line, words};
+use crate::recording::trace::{Line, is_stream, words};
 
 /// Moments per second unless an option says otherwise.
 pub const RATE_HZ: u16 = 50;
@@ -149,7 +149,8 @@ impl<W: Write + Send + std::fmt::Debug> Keeper for Live<W> {
     }
 
     fn output(&mut self, output: &Output) -> io::Result<()> {
-        if !is_stream(output) {
+        // Joints have topics of their own.
+        if !matches!(output, Output::Message { bytes, .. } if is_stream(bytes)) {
             self.take_line(&Line::from(output));
         }
         Ok(())
@@ -184,19 +185,11 @@ impl<W: Write> Live<W> {
 fn state_of(t_us: u64, truth: &Truth) -> State {
     State {
         timestamp: Time::from_us(t_us),
-        state: words::state_word(truth.state as u8),
+        state: truth.state.name(),
         number: truth.state as u8,
         control: truth.holder.map(client_name::name).unwrap_or_default(),
         joints: truth.n,
         plan_valid: truth.plan_valid,
-    }
-}
-
-/// STREAM and TELEM are no events: joints have topics of their own.
-fn is_stream(output: &Output) -> bool {
-    match output {
-        Output::Message { bytes, .. } => [Some(&codes::STREAM), Some(&codes::TELEM)].contains(&bytes.first()),
-        Output::Closed { .. } | Output::StatusLine { .. } => false,
     }
 }
 

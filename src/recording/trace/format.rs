@@ -1,6 +1,7 @@
 //! The lines of a trace: a header, then inputs, outputs and events in order, each with its virtual time.
 
 use firmware_core::platform::ClientId;
+use firmware_core::protocol::codes;
 use serde::{Deserialize, Serialize};
 
 use crate::atom::fault::{Fault, FaultId, FaultKind};
@@ -129,6 +130,11 @@ pub enum Line {
         /// Virtual time (µs).
         t_us: u64,
     },
+}
+
+/// A message of the ATOM that comes by rate, STREAM or TELEM.
+pub fn is_stream(message: &[u8]) -> bool {
+    [Some(&codes::STREAM), Some(&codes::TELEM)].contains(&message.first())
 }
 
 impl Line {

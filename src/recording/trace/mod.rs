@@ -14,7 +14,7 @@ pub mod replay;
 pub mod words;
 pub mod write;
 
-pub use format::{FORMAT_VERSION, Header, Line};
+pub use format::{FORMAT_VERSION, Header, Line, is_stream};
 pub use read::{Reader, TraceError};
 pub use replay::{Difference, ReplayError, Verdict, replay, replay_kept};
 pub use write::Writer;

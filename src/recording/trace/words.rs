@@ -6,7 +6,8 @@ use firmware_core::protocol::reply::{Ack, Done};
 use firmware_core::protocol::request::ControlAction;
 use firmware_core::protocol::stream::{Joints, Stream};
 use firmware_core::protocol::{ApiLevel, Reply, Request};
-use firmware_core::shared::PlayParams;
+use firmware_core::shared::{PlayParams, State};
+use firmware_core::units::DEG_PER_STEP;
 
 use super::format::{Header, Line, hex};
 use crate::atom::client_name;
@@ -203,9 +204,7 @@ pub fn code_word(code: u8) -> String {
 
 /// The name of a state byte.
 pub fn state_word(state: u8) -> &'static str {
-    const WORDS: [&str; 9] =
-        ["booting", "holding", "ready", "playing", "error", "updating", "moving", "jogging", "tracking"];
-    WORDS.get(usize::from(state)).copied().unwrap_or("in an unknown state")
+    State::from_byte(state).map_or("in an unknown state", State::name)
 }
 
 /// What a status of a request's answer says.
@@ -241,7 +240,7 @@ pub fn status_word(code: u8, status: i8) -> String {
 
 /// How a run ended.
 pub fn done_words(done: &Done) -> String {
-    let deg = f64::from(done.error_steps) * 360.0 / 4096.0;
+    let deg = f32::from(done.error_steps) * DEG_PER_STEP;
     let result = match done.result {
         0 => "done".to_owned(),
         1 => format!("tracking error: J{} was {deg:.1}° off in steps of its encoder", done.joint),

@@ -10,7 +10,7 @@ use firmware_core::units::DEG_PER_STEP;
 
 use super::play::Violation;
 use crate::atom::Truth;
-use crate::scenario::judge::{rounded, state_word};
+use crate::scenario::judge::rounded;
 
 /// Speeds are differences over this time (µs): goals are whole steps.
 const WINDOW_US: u64 = 50_000;
@@ -183,7 +183,7 @@ impl Motion {
                     joint + 1,
                     rounded(low),
                     rounded(high),
-                    state_word(truth.state),
+                    truth.state.name(),
                     rounded(goal)
                 );
                 return Err(Violation { t_us, message });
@@ -221,7 +221,7 @@ impl Motion {
             let message = format!(
                 "the goal of J{} keeps its limits of speed and acceleration while {}; found {found}",
                 joint + 1,
-                state_word(truth.state)
+                truth.state.name()
             );
             return Err(Violation { t_us, message });
         }

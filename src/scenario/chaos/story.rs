@@ -6,7 +6,7 @@ use super::messages::{self, Deed, within};
 use crate::atom::fault::entry::{Entry, ParameterKind};
 use crate::atom::fault::{Scope, Value, catalogue};
 use crate::atom::{Options, Transport};
-use crate::hardware::{HardwareOptions, Object, ObjectSize};
+use crate::hardware::{HardwareOptions, Object, ObjectSize, READY_DEG};
 use crate::link::Profile;
 use crate::link::random::Random;
 
@@ -103,7 +103,7 @@ pub fn story(seed: u64) -> Story {
 }
 
 fn options(seed: u64, random: &mut Random) -> Options {
-    let mut pose_deg = [0.0, 0.0, -90.0, 0.0, 0.0, 0.0, -20.0];
+    let mut pose_deg = READY_DEG;
     if random.chance(0.5) {
         for deg in &mut pose_deg[..6] {
             *deg += within(random, -40.0, 40.0);
