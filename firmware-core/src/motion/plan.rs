@@ -14,9 +14,20 @@ static CRC32C: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISCSI);
 /// Rate that PONG shows before any plan (Hz).
 const RATE_HZ_DEFAULT: u16 = 250;
 
+/// Bytes of a plan that are digested in one go: some ten microseconds on the ESP32.
+const DIGEST_BYTES: usize = 256;
+
 /// CRC-32C of bytes.
 pub fn crc32c(bytes: &[u8]) -> u32 {
     CRC32C.checksum(bytes)
+}
+
+/// CRC-32C of the bytes whose CRC-32C is `crc`, and then `bytes`.
+fn crc32c_on(crc: u32, bytes: &[u8]) -> u32 {
+    // The algorithm's register is the inverted CRC; its initial value is given with the bits in reverse.
+    let mut digest = CRC32C.digest_with_initial((!crc).reverse_bits());
+    digest.update(bytes);
+    digest.finalize()
 }
 
 /// Highest position of J6 (steps): a multi-turn servo gives the sign in bit 15.
@@ -72,6 +83,9 @@ pub struct Plan {
     bytes: Vec<u8>,
     /// One bit per sample received.
     received: Vec<u8>,
+    /// The CRC-32C of so many of the first bytes.
+    digested: usize,
+    digest: u32,
     valid: bool,
 }
 
@@ -91,6 +105,8 @@ impl Plan {
             joints: ARM_JOINTS,
             bytes: Vec::new(),
             received: Vec::new(),
+            digested: 0,
+            digest: 0,
             valid: false,
         }
     }
@@ -120,7 +136,7 @@ impl Plan {
             usize::try_from(size).ok().filter(|size| *size <= bytes_max).ok_or(PlanError::OutOfMemory)?;
         let bytes = zeroed(size)?;
         let received = zeroed((samples as usize).div_ceil(8))?;
-        *self = Self { samples, rate_hz, cubic, joints, bytes, received, valid: false };
+        *self = Self { samples, rate_hz, cubic, joints, bytes, received, ..Self::default() };
         Ok(())
     }
 
@@ -142,6 +158,9 @@ impl Plan {
             return Err(PlanError::Length);
         }
         let first = offset as usize;
+        if first * size < self.digested {
+            (self.digested, self.digest) = (0, 0);
+        }
         self.bytes[first * size..][..samples.len()].copy_from_slice(samples);
         for sample in first..first + usize::from(count) {
             self.received[sample / 8] |= 1 << (sample % 8);
@@ -164,11 +183,22 @@ impl Plan {
         if received != self.samples {
             return Err(PlanError::Incomplete);
         }
-        if crc32c(&self.bytes) != crc {
+        while self.digest_piece() {}
+        if self.digest != crc {
             return Err(PlanError::Crc);
         }
         self.valid = true;
         Ok(())
+    }
+
+    /// Adds the next piece of the samples to their CRC-32C. False: nothing is left. [`Plan::end`] does what is left; who
+    /// may not hold up others for the whole of a plan does it piece by piece before.
+    pub fn digest_piece(&mut self) -> bool {
+        let rest = &self.bytes[self.digested..];
+        let piece = &rest[..rest.len().min(DIGEST_BYTES)];
+        self.digest = crc32c_on(self.digest, piece);
+        self.digested += piece.len();
+        !piece.is_empty()
     }
 
     /// The plan may not be played until the next [`Plan::end`].

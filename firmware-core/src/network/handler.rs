@@ -29,6 +29,10 @@ impl Network {
         if from.transport == Transport::WebSocket && !level.has_web_socket_and_control() {
             return;
         }
+        if code == codes::PLAN_END {
+            // Piece by piece: the control side may be in a run meanwhile.
+            while mailbox.with(|shared| shared.plan.digest_piece()) {}
+        }
         mailbox.with(|shared| {
             let activity = self.observe(shared, now_us);
             self.lease.heard(from, now_us);

@@ -1,7 +1,9 @@
 //! Telemetry samples into TELEM packets: sent when full, 40 ms old, or at the end of the run.
 
-use crate::platform::{ClientId, NetworkPort};
-use crate::protocol::telemetry::{encode_packet, samples_per_packet};
+use heapless::Vec;
+
+use crate::platform::ClientId;
+use crate::protocol::telemetry::{PACKET_BYTES_MAX, encode_packet, samples_per_packet};
 use crate::shared::Shared;
 use crate::telemetry_ring::Head;
 
@@ -13,20 +15,19 @@ fn group(head: Head) -> (ClientId, bool, usize) {
     (head.client, head.sent, head.n)
 }
 
-/// Sends the packets that are due at `now_us`.
-pub(super) fn send_due(shared: &mut Shared, now_us: u64, port: &mut impl NetworkPort) {
-    while send_one(shared, now_us, false, port) {}
+/// Samples taken from the front of the ring.
+pub(super) enum Taken {
+    /// One packet.
+    Packet(ClientId, Vec<u8, PACKET_BYTES_MAX>),
+    /// Samples that nobody gets.
+    Unsent,
 }
 
-/// Sends every sample made up to `end_us`: the run that made them is over.
-pub(super) fn flush(shared: &mut Shared, end_us: u64, port: &mut impl NetworkPort) {
-    while send_one(shared, end_us, true, port) {}
-}
-
-/// Sends, or drops unsent, the samples at the front of the ring if they are due. False: they are not.
-fn send_one(shared: &mut Shared, now_us: u64, flush: bool, port: &mut impl NetworkPort) -> bool {
+/// Takes the samples of one packet that is due at `now_us`; of a run that is over (`flush`) all that were made up to
+/// then are due.
+pub(super) fn take(shared: &mut Shared, now_us: u64, flush: bool) -> Option<Taken> {
     let mut heads = shared.telemetry.heads().take_while(|head| head.at_us <= now_us);
-    let Some(first) = heads.next() else { return false };
+    let first = heads.next()?;
     let capacity = samples_per_packet(first.n);
     let (mut count, mut closed) = (1, false);
     for head in heads.take(capacity - 1) {
@@ -40,16 +41,16 @@ fn send_one(shared: &mut Shared, now_us: u64, flush: bool, port: &mut impl Netwo
     let full = count == capacity;
     let old = now_us >= first.at_us + AGE_US;
     if !(full || old || closed || flush) {
-        return false;
+        return None;
     }
     let sequence = shared.telemetry.first_sequence();
     let samples = core::iter::from_fn(|| shared.telemetry.take());
-    if first.sent {
-        port.send(first.client, &encode_packet(sequence, count, samples));
+    Some(if first.sent {
+        Taken::Packet(first.client, encode_packet(sequence, count, samples))
     } else {
         samples.take(count).for_each(drop);
-    }
-    true
+        Taken::Unsent
+    })
 }
 
 /// When the samples at the front of the ring make a packet due (µs).

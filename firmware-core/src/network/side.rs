@@ -3,7 +3,7 @@
 use super::activity::{Activity, Kind};
 use super::lease::Lease;
 use super::leds::Leds;
-use super::packets;
+use super::packets::{self, Taken};
 use super::status_line::{self, Banner, StatusLine};
 use super::stops::HoldWaiters;
 use super::subscriptions::Subscriptions;
@@ -58,23 +58,26 @@ impl Network {
         }
     }
 
-    /// Sends what is due: replies, telemetry, streams, the status log.
+    /// Sends what is due: replies, telemetry, streams, the status log. Each is taken from the mailbox for itself and
+    /// sent outside of it: the control side waits for one at most.
     pub fn tick(&mut self, now_us: u64, mailbox: &impl Mailbox, port: &mut impl NetworkPort) {
         mailbox.with(|shared| {
             self.observe(shared, now_us);
             self.leds.show(shown_state(shared, now_us), shared.view.at(now_us), now_us);
-            self.send_replies(shared, now_us, port);
+        });
+        self.send_replies(now_us, mailbox, port);
+        send_telemetry(now_us, false, mailbox, port);
+        self.subscriptions.expire(now_us);
+        self.send_streams(now_us, mailbox, port);
+        mailbox.with(|shared| {
             // The outbox has room again for those who could not be answered.
             shared.doorbell |= !shared.state_requests.is_empty();
-            packets::send_due(shared, now_us, port);
-            self.subscriptions.expire(now_us);
-            self.send_streams(shared, now_us, port);
             self.share_read_rate(shared);
-            if now_us >= self.status_due_us {
-                self.status_due_us = (now_us / status_line::PERIOD_US + 1) * status_line::PERIOD_US;
-                self.send_status_line(shared, now_us, port);
-            }
         });
+        if now_us >= self.status_due_us {
+            self.status_due_us = (now_us / status_line::PERIOD_US + 1) * status_line::PERIOD_US;
+            self.send_status_line(now_us, mailbox, port);
+        }
     }
 
     /// When [`Network::tick`] has something to do next (µs). Messages that come in are besides.
@@ -152,27 +155,28 @@ impl Network {
     }
 
     /// Sends the finished replies; a run's telemetry goes out before its DONE.
-    fn send_replies(&mut self, shared: &mut Shared, now_us: u64, port: &mut impl NetworkPort) {
-        while let Some(posted) = shared.outbox.pop_front_if(|posted| posted.at_us <= now_us) {
+    fn send_replies(&mut self, now_us: u64, mailbox: &impl Mailbox, port: &mut impl NetworkPort) {
+        let due = |shared: &mut Shared| shared.outbox.pop_front_if(|posted| posted.at_us <= now_us);
+        while let Some(posted) = mailbox.with(due) {
             if posted.ends_run {
-                packets::flush(shared, posted.at_us, port);
+                send_telemetry(posted.at_us, true, mailbox, port);
             }
             port.send(posted.to, &posted.message);
             self.hold_waiters.share(&posted, port);
         }
     }
 
-    fn send_streams(&mut self, shared: &mut Shared, now_us: u64, port: &mut impl NetworkPort) {
-        let read_at_us = shared.view.at(now_us).read_at_us;
+    fn send_streams(&mut self, now_us: u64, mailbox: &impl Mailbox, port: &mut impl NetworkPort) {
+        let read_at_us = mailbox.with(|shared| shared.view.at(now_us).read_at_us);
         if self.subscriptions.next_us(read_at_us) > now_us {
             return;
         }
         let level = self.options.level;
-        let state = shown_state(shared, now_us);
+        let (state, view) = mailbox.with(|shared| (shown_state(shared, now_us), *shared.view.at(now_us)));
         let common = Stream {
             t_ms: (now_us / 1_000) as u32,
             state: state as u8,
-            ..Stream::of(shared.view.at(now_us), port.imu(), level)
+            ..Stream::of(&view, port.imu(), level)
         };
         let holder = self.lease.holder(now_us);
         self.subscriptions.send_due(now_us, read_at_us, |client| {
@@ -181,25 +185,33 @@ impl Network {
         });
     }
 
-    fn send_status_line(&self, shared: &mut Shared, now_us: u64, port: &mut impl NetworkPort) {
-        let twist_us = core::mem::take(&mut shared.twist_us_max);
-        let state = shown_state(shared, now_us);
-        let view = *shared.view.at(now_us);
-        let line = StatusLine {
+    fn send_status_line(&self, now_us: u64, mailbox: &impl Mailbox, port: &mut impl NetworkPort) {
+        let (health, imu_ok) = (port.health(), port.imu().is_some());
+        let line = mailbox.with(|shared| StatusLine {
             banner: self.options.banner,
             level: self.options.level,
             build: self.options.build,
-            health: port.health(),
-            state,
+            health,
+            state: shown_state(shared, now_us),
             plan_samples: shared.plan.declared_samples(),
             plan_rate_hz: shared.plan.rate_hz(),
             plan_valid: shared.plan.is_valid(),
-            imu_ok: port.imu().is_some(),
-            view: &view,
+            imu_ok,
+            view: *shared.view.at(now_us),
             now_us,
-            twist_us,
-        };
+            twist_us: core::mem::take(&mut shared.twist_us_max),
+        });
         port.broadcast(&line.text());
+    }
+}
+
+/// Sends the telemetry that is due, one packet after another.
+fn send_telemetry(now_us: u64, flush: bool, mailbox: &impl Mailbox, port: &mut impl NetworkPort) {
+    while let Some(taken) = mailbox.with(|shared| packets::take(shared, now_us, flush)) {
+        match taken {
+            Taken::Packet(client, packet) => port.send(client, &packet),
+            Taken::Unsent => {}
+        }
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) struct StatusLine<'a> {
     pub(super) plan_rate_hz: u16,
     pub(super) plan_valid: bool,
     pub(super) imu_ok: bool,
-    pub(super) view: &'a View,
+    pub(super) view: View,
     pub(super) now_us: u64,
     /// Longest end-effector step of the last second (µs). Not shown before API level 5.1.
     pub(super) twist_us: u32,
@@ -115,7 +115,7 @@ mod tests {
             plan_rate_hz: u16::MAX,
             plan_valid: true,
             imu_ok: true,
-            view: &view,
+            view,
             now_us: u64::MAX,
             twist_us: u32::MAX,
         };

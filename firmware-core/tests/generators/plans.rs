@@ -109,6 +109,23 @@ fn samples_arrive_in_any_order_and_the_last_of_two_stays() {
 }
 
 #[test]
+fn a_digest_in_pieces_is_that_of_the_samples_as_they_are_at_the_end() {
+    let samples: Vec<Sample> = (0..100).map(|k| sample(2000 + k, 3000 + k)).collect();
+    let bytes = bytes_of(&samples, 6);
+    let size = sample_bytes(6);
+    let mut plan = begun(100, 6);
+    assert_eq!(plan.write(0, 100, &bytes), Ok(()));
+    assert!(plan.digest_piece() && plan.digest_piece());
+    assert_eq!(plan.write(3, 1, &[0; 24]), Ok(()), "a sample that was digested");
+    assert!(plan.digest_piece());
+    assert_eq!(plan.end(crc32c(&bytes)), Err(PlanError::Crc));
+    assert_eq!(plan.write(3, 1, &bytes[3 * size..4 * size]), Ok(()));
+    let pieces = (0..).take_while(|_| plan.digest_piece()).count();
+    assert_eq!(pieces, bytes.len().div_ceil(256));
+    assert_eq!(plan.end(crc32c(&bytes)), Ok(()));
+}
+
+#[test]
 fn a_write_that_is_refused_changes_nothing() {
     let samples = [sample(100, 200), sample(300, 400)];
     let bytes = bytes_of(&samples, 6);

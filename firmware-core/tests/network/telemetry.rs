@@ -1,9 +1,12 @@
 //! TELEM: how samples become packets, and DONE after the last of them.
 
-use firmware_core::platform::{ClientId, ImuSample};
+use std::cell::RefCell;
+
+use firmware_core::platform::{ClientId, Health, ImuSample, NetworkPort};
 use firmware_core::protocol::reply::Done;
 use firmware_core::protocol::telemetry::{Packet, Sample};
-use firmware_core::protocol::{Reply, codes};
+use firmware_core::protocol::{Reply, build, codes};
+use firmware_core::shared::Shared;
 use firmware_core::telemetry_ring::TelemetrySample;
 
 use crate::side::*;
@@ -155,4 +158,57 @@ fn replies_go_out_in_order_and_not_before_their_time() {
     assert_eq!(first, [0, 1]);
     assert_eq!(side.tick_ms(1), []);
     assert_eq!(side.tick_ms(1)[0].1[2], 2);
+}
+
+/// A platform that looks whether the mailbox is free whenever something goes out: on the ATOM the control side waits
+/// while it is not.
+struct Watching<'a> {
+    shared: &'a RefCell<Shared>,
+    codes: Vec<u8>,
+    lines: usize,
+}
+
+impl Watching<'_> {
+    fn look(&self) {
+        assert!(self.shared.try_borrow_mut().is_ok(), "something goes out of a mailbox that is in use");
+    }
+}
+
+impl NetworkPort for Watching<'_> {
+    fn send(&mut self, _to: ClientId, message: &[u8]) {
+        self.look();
+        self.codes.push(message[0]);
+    }
+
+    fn broadcast(&mut self, _line: &str) {
+        self.look();
+        self.lines += 1;
+    }
+
+    fn imu(&mut self) -> Option<ImuSample> {
+        self.look();
+        None
+    }
+
+    fn health(&mut self) -> Health {
+        self.look();
+        Health::default()
+    }
+}
+
+#[test]
+fn a_tick_sends_outside_of_the_mailbox() {
+    let mut side = Side::new();
+    side.send(UDP, &build::subscribe(50));
+    let begun_us = side.now_us;
+    for k in 0..200 {
+        side.push_telemetry(sample(begun_us + 500 + 2_000 * k, UDP, 6));
+    }
+    let done = Done { cycles: 200, ..Done::default() };
+    side.now_us += 1_500_000;
+    side.post(begun_us + 500_000, UDP, &done, true);
+    let mut port = Watching { shared: &side.shared, codes: Vec::new(), lines: 0 };
+    side.network.tick(side.now_us, &side.shared, &mut port);
+    let count = |code| port.codes.iter().filter(|found| **found == code).count();
+    assert_eq!((count(codes::TELEM), count(codes::DONE), count(codes::STREAM), port.lines), (12, 1, 1, 1));
 }
