@@ -27,8 +27,8 @@ pub struct Credentials {
 /// Who the ATOM says it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Device {
-    /// Version of the firmware, for instance `5.1.0`.
-    pub version: &'static str,
+    /// Version of the firmware: major, minor, patch.
+    pub version: [u8; 3],
     /// Address of the Control page; empty: no address is given.
     pub page: &'static str,
 }
@@ -161,7 +161,11 @@ impl Improv {
                 None
             }
             Command::DeviceInfo => {
-                let strings = ["myCobot 280 controller", self.device.version, "ESP32", "mycobot"];
+                let [major, minor, patch] = self.device.version;
+                let mut version = String::<{ "255.255.255".len() }>::new();
+                // That holds every version.
+                let _written = write!(version, "{major}.{minor}.{patch}");
+                let strings = ["myCobot 280 controller", &version, "ESP32", "mycobot"];
                 send(&packet::result(Command::DeviceInfo, &strings));
                 None
             }
@@ -222,7 +226,7 @@ fn string<const N: usize>(bytes: &[u8]) -> Option<(String<N>, &[u8])> {
 mod tests {
     use super::*;
 
-    const DEVICE: Device = Device { version: "5.1.0", page: "https://example.org/control" };
+    const DEVICE: Device = Device { version: [5, 1, 0], page: "https://example.org/control" };
     const CALM: Situation = Situation { now_us: 1_000_000, busy: false, ip: None };
     const ADDRESS: [u8; 4] = [192, 168, 4, 20];
 

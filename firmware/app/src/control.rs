@@ -7,9 +7,9 @@ use esp_hal::timer::timg::Wdt;
 use esp_hal::uart::Uart;
 use firmware_core::control::Control;
 use firmware_core::platform::{ControlPort, ImuSample};
-use firmware_core::protocol::ApiLevel;
 use firmware_core::shared::Mailbox;
 
+use crate::LEVEL;
 use crate::mailbox::{MAILBOX, imu, now_us};
 
 /// Baud rate of the servo bus.
@@ -89,7 +89,7 @@ pub(crate) struct ControlSide {
 impl ControlSide {
     /// The control side at power-up. The watchdog is fed by this side alone.
     pub(crate) fn new(board: Board, watchdog: Wdt<TIMG1<'static>>) -> Self {
-        Self { board, control: Control::new(ApiLevel::V5_1), watchdog, feeder: Feeder::default(), wake_us: 0 }
+        Self { board, control: Control::new(LEVEL), watchdog, feeder: Feeder::default(), wake_us: 0 }
     }
 
     /// Steps if something is due. Returns when to look again (µs).

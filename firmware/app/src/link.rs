@@ -14,11 +14,11 @@ pub(crate) struct Link {
     /// Associations lost since power-up.
     pub(crate) drops: u32,
     /// There is a network to join, saved or compiled in.
-    pub(crate) saved: bool,
+    pub(crate) has_network: bool,
 }
 
 static LINK: Mutex<Cell<Link>> =
-    Mutex::new(Cell::new(Link { ip: None, rssi_dbm: 0, drops: 0, saved: false }));
+    Mutex::new(Cell::new(Link { ip: None, rssi_dbm: 0, drops: 0, has_network: false }));
 
 /// The link now.
 pub(crate) fn now() -> Link {

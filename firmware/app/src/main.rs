@@ -19,6 +19,7 @@ use esp_hal::timer::timg::{MwdtStage, TimerGroup};
 use esp_hal::uart::{Config as UartConfig, Uart};
 use esp_radio::wifi::{ControllerConfig, Interface, WifiController};
 use firmware_core::improv::Credentials;
+use firmware_core::protocol::ApiLevel;
 use static_cell::StaticCell;
 
 mod control;
@@ -44,8 +45,10 @@ pub(crate) const BUILD: &str = match option_env!("ATOM_BUILD") {
     Some(build) => build,
     None => "local",
 };
-/// Sockets: UDP, log, mDNS, DHCP, DNS, four WebSockets, updates, one spare.
-const SOCKETS: usize = 11;
+/// The API level of this firmware.
+pub(crate) const LEVEL: ApiLevel = ApiLevel::V5_1;
+/// Sockets: UDP, log, mDNS, DHCP, the WebSockets, updates, one spare.
+const SOCKETS: usize = 4 + queues::WEB_SOCKETS + 2;
 
 /// The ATOM's pins; on the ESP32-C3 some that it has.
 macro_rules! pin {
@@ -128,7 +131,7 @@ async fn main(spawner: Spawner) -> ! {
     flash::give(open_flash(p.FLASH));
     let mut store = flash::NetworkStore::find();
     let network = store.network().await.or_else(compiled_in);
-    link::change(|link| link.saved = network.is_some());
+    link::change(|link| link.has_network = network.is_some());
 
     let controller = WifiController::new(p.WIFI, ControllerConfig::default())
         .expect("WiFi starts: the heap is empty and the radio is free");

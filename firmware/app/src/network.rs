@@ -2,6 +2,8 @@
 
 use core::cell::Cell;
 
+use atom_board::button::Button;
+use atom_board::envelope::{ENVELOPE_BYTES, Inward, Outward};
 use atom_board::watch::Feeder;
 use critical_section::Mutex;
 use embassy_futures::yield_now;
@@ -12,24 +14,16 @@ use esp_hal::timer::timg::Wdt;
 use firmware_core::led::{self, Frame};
 use firmware_core::network::{Banner, Network, NetworkOptions};
 use firmware_core::platform::{ClientId, Health, ImuSample, NetworkPort, Transport};
-use firmware_core::protocol::ApiLevel;
 use firmware_core::shared::{Mailbox, State};
-use heapless::Vec;
 
 use crate::mailbox::{MAILBOX, imu, now_us};
-use crate::queues::{
-    BINARY_TAG, INBOX, LOG, TEXT_TAG, UDP_OUTBOX, UDP_TAG, WEB_CLOSED, WEB_OPENED, WEB_OUTBOXES, WEB_SOCKETS,
-};
-use crate::{led_matrix, link, memory, update};
+use crate::queues::{INBOX, LOG, UDP_OUTBOX, WEB_OUTBOXES, WEB_SOCKETS};
+use crate::{LEVEL, led_matrix, link, memory, update};
 
 /// Messages handled in one tick: the rest waits for the next millisecond, so that a flood delays nothing.
 const MESSAGES_PER_TICK: usize = 8;
-/// A press is a press when the button was down for so long (ticks).
-const DEBOUNCE_TICKS: u32 = 30;
 /// Most memory for plans (bytes): 20 s at 250 Hz.
 const PLAN_BYTES_MAX: usize = 120_024;
-/// Longest message with its client's number in front.
-const MESSAGE_BYTES: usize = 1472 + 4;
 
 /// What is known of the state outside the network side.
 pub(crate) static STATE: Mutex<Cell<State>> = Mutex::new(Cell::new(State::Booting));
@@ -58,29 +52,24 @@ struct Outlet {
 
 impl NetworkPort for Outlet {
     fn send(&mut self, to: ClientId, message: &[u8]) {
+        let outward = Outward { to: to.number, text: false, message };
         match to.transport {
             Transport::WebSocket => {
                 let place = self.web_clients.iter().position(|number| *number == to.number);
                 if let Some(place) = place {
-                    WEB_OUTBOXES[place].put(BINARY_TAG, message);
+                    WEB_OUTBOXES[place].put_outward(&outward);
                 }
             }
-            Transport::Udp => {
-                let mut numbered = Vec::<u8, MESSAGE_BYTES>::new();
-                numbered.extend(to.number.to_le_bytes());
-                // Every message of the core fits a UDP packet of 1,472 bytes.
-                if numbered.extend_from_slice(message).is_ok() {
-                    UDP_OUTBOX.put(UDP_TAG, &numbered);
-                }
-            }
+            Transport::Udp => UDP_OUTBOX.put_outward(&outward),
         }
     }
 
     fn broadcast(&mut self, line: &str) {
-        for (outbox, _) in WEB_OUTBOXES.iter().zip(self.web_clients).filter(|(_, number)| *number > 0) {
-            outbox.put(TEXT_TAG, line.as_bytes());
+        let outward = |to| Outward { to, text: true, message: line.as_bytes() };
+        for (outbox, number) in WEB_OUTBOXES.iter().zip(self.web_clients).filter(|(_, number)| *number > 0) {
+            outbox.put_outward(&outward(number));
         }
-        LOG.put(TEXT_TAG, line.as_bytes());
+        LOG.put_outward(&outward(0));
     }
 
     fn imu(&mut self) -> Option<ImuSample> {
@@ -98,19 +87,6 @@ impl NetworkPort for Outlet {
     }
 }
 
-/// The button: true once per press.
-#[derive(Default)]
-struct Button {
-    down_ticks: u32,
-}
-
-impl Button {
-    fn pressed(&mut self, down: bool) -> bool {
-        self.down_ticks = if down { self.down_ticks.saturating_add(1) } else { 0 };
-        self.down_ticks == DEBOUNCE_TICKS
-    }
-}
-
 struct Side {
     network: Network,
     outlet: Outlet,
@@ -119,22 +95,17 @@ struct Side {
 
 impl Side {
     /// Hands one message of a client to the core, or notes that a WebSocket's client came or went.
-    fn message(&mut self, tag: u8, bytes: &[u8]) {
-        let Some((number, message)) = bytes.split_first_chunk() else { return };
-        let (now_us, number) = (now_us(), u32::from_le_bytes(*number));
-        if tag == UDP_TAG {
-            let from = ClientId { transport: Transport::Udp, number };
-            return self.network.receive(now_us, from, message, &MAILBOX, &mut self.outlet);
-        }
-        let from = ClientId { transport: Transport::WebSocket, number };
-        let place = usize::from(tag) % WEB_SOCKETS;
-        match tag - place as u8 {
-            WEB_OPENED => self.outlet.web_clients[place] = number,
-            WEB_CLOSED => {
-                self.outlet.web_clients[place] = 0;
-                self.network.closed(now_us, from, &MAILBOX);
+    fn take(&mut self, inward: &Inward<'_>) {
+        match *inward {
+            Inward::Opened { place, number } => self.outlet.web_clients[usize::from(place)] = number,
+            Inward::Closed { place, number } => {
+                self.outlet.web_clients[usize::from(place)] = 0;
+                let client = ClientId { transport: Transport::WebSocket, number };
+                self.network.closed(now_us(), client, &MAILBOX);
             }
-            _message => self.network.receive(now_us, from, message, &MAILBOX, &mut self.outlet),
+            Inward::Message { from, message } => {
+                self.network.receive(now_us(), from, message, &MAILBOX, &mut self.outlet);
+            }
         }
     }
 
@@ -162,7 +133,7 @@ impl Side {
 
     fn picture(&self) -> Frame {
         let frame = *self.network.led_frame();
-        if link::now().saved { frame } else { led::without_network(&frame, now_us()) }
+        if link::now().has_network { frame } else { led::without_network(&frame, now_us()) }
     }
 }
 
@@ -170,7 +141,7 @@ impl Side {
 #[embassy_executor::task]
 pub(crate) async fn run(button_pin: Input<'static>, mut watchdog: Wdt<TIMG0<'static>>) -> ! {
     let options = NetworkOptions {
-        level: ApiLevel::V5_1,
+        level: LEVEL,
         max_subscribers: 4,
         plan_bytes_max: 0,
         banner: if cfg!(feature = "lab") { Banner::Lab } else { Banner::Public },
@@ -179,13 +150,15 @@ pub(crate) async fn run(button_pin: Input<'static>, mut watchdog: Wdt<TIMG0<'sta
     let mut side = Side { network: Network::new(options), outlet: Outlet::default(), plan_bytes_max: 0 };
     let (mut button, mut feeder) = (Button::default(), Feeder::default());
     let mut ticker = Ticker::every(Duration::from_millis(1));
-    let mut buffer = [0; MESSAGE_BYTES];
+    let mut buffer = [0; ENVELOPE_BYTES];
     loop {
         ticker.next().await;
         side.share_heap();
         for _ in 0..MESSAGES_PER_TICK {
             let Some((tag, length)) = INBOX.try_take(&mut buffer) else { break };
-            side.message(tag, &buffer[..length]);
+            if let Some(inward) = Inward::read(tag, &buffer[..length]) {
+                side.take(&inward);
+            }
             // Sockets and WiFi get their turn between messages.
             yield_now().await;
         }

@@ -3,6 +3,7 @@
 
 use core::cell::RefCell;
 
+use atom_board::envelope::{Inward, Outward};
 use atom_board::queue::Queue;
 use embassy_sync::blocking_mutex::Mutex;
 use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
@@ -16,16 +17,6 @@ const INBOX_BYTES: usize = 6 * 1024;
 const WEB_OUTBOX_BYTES: usize = 3 * 1024;
 /// Bytes that wait for the UDP clients.
 const UDP_OUTBOX_BYTES: usize = 5 * 1024;
-/// Tag of a message to or from a UDP client; its number is the first four bytes.
-pub(crate) const UDP_TAG: u8 = 0xFF;
-/// With the index of a WebSocket: its client is there.
-pub(crate) const WEB_OPENED: u8 = 0x10;
-/// With the index of a WebSocket: its client is gone.
-pub(crate) const WEB_CLOSED: u8 = 0x20;
-/// Tag of a text message.
-pub(crate) const TEXT_TAG: u8 = 1;
-/// Tag of a binary message.
-pub(crate) const BINARY_TAG: u8 = 0;
 
 /// A queue that tasks of one core share.
 pub(crate) struct Pipe<const BYTES: usize> {
@@ -39,19 +30,28 @@ impl<const BYTES: usize> Pipe<BYTES> {
         Self { queue: Mutex::new(RefCell::new(Queue::new())), ready: Signal::new() }
     }
 
-    /// Puts a message in. False: it does not fit and is lost.
-    pub(crate) fn put(&self, tag: u8, message: &[u8]) -> bool {
-        let taken = self.queue.lock(|queue| queue.borrow_mut().put(tag, message));
+    fn put(&self, put: impl FnOnce(&mut Queue<BYTES>) -> bool) -> bool {
+        let taken = self.queue.lock(|queue| put(&mut queue.borrow_mut()));
         self.ready.signal(());
         taken
     }
 
-    /// Takes a message if there is one.
+    /// Puts in what the sockets say. False: it does not fit and is lost.
+    pub(crate) fn put_inward(&self, inward: &Inward<'_>) -> bool {
+        self.put(|queue| inward.put(queue))
+    }
+
+    /// Puts in what goes out. What does not fit is lost.
+    pub(crate) fn put_outward(&self, outward: &Outward<'_>) {
+        self.put(|queue| outward.put(queue));
+    }
+
+    /// Takes a message if there is one: its tag and length.
     pub(crate) fn try_take(&self, buffer: &mut [u8]) -> Option<(u8, usize)> {
         self.queue.lock(|queue| queue.borrow_mut().take(buffer))
     }
 
-    /// Waits for a message.
+    /// Waits for a message: its tag and length.
     pub(crate) async fn take(&self, buffer: &mut [u8]) -> (u8, usize) {
         loop {
             if let Some(taken) = self.try_take(buffer) {
@@ -67,14 +67,13 @@ impl<const BYTES: usize> Pipe<BYTES> {
     }
 }
 
-/// Messages of all clients; the client's number comes first. Tag: the index of a WebSocket, that and
-/// [`WEB_OPENED`] or [`WEB_CLOSED`], or [`UDP_TAG`].
+/// What the sockets say: messages of all clients, and who came and went.
 /// In RTC RAM, which is slower and only this core's: what is left elsewhere is for the plan.
 #[esp_hal::ram(unstable(rtc_fast))]
 pub(crate) static INBOX: Pipe<INBOX_BYTES> = Pipe::new();
-/// Messages for each WebSocket. Tag: text or binary.
+/// What goes to each WebSocket.
 pub(crate) static WEB_OUTBOXES: [Pipe<WEB_OUTBOX_BYTES>; WEB_SOCKETS] = [const { Pipe::new() }; WEB_SOCKETS];
-/// Messages for UDP clients; the client's number comes first.
+/// What goes to UDP clients.
 /// In RTC RAM, as the inbox.
 #[cfg_attr(feature = "esp32", esp_hal::ram(unstable(rtc_slow)))]
 pub(crate) static UDP_OUTBOX: Pipe<UDP_OUTBOX_BYTES> = Pipe::new();

@@ -1,32 +1,26 @@
 //! The sockets: UDP 5006, four WebSockets on port 80, the status log's broadcast, mDNS.
 
 use atom_board::clients::{Source, UdpClients};
+use atom_board::envelope::{ENVELOPE_BYTES, Inward, MESSAGE_BYTES, Outward};
 use atom_board::mdns;
-use atom_board::websocket::{Connection, Output, frame_head};
+use atom_board::websocket::{self, Connection, Output, frame_head};
 use embassy_futures::select::{Either, select};
 use embassy_net::tcp::{TcpReader, TcpSocket, TcpWriter};
 use embassy_net::udp::{PacketMetadata, UdpSocket};
 use embassy_net::{IpAddress, IpEndpoint, Ipv4Address, Stack};
 use embassy_time::{Duration, Timer, with_timeout};
 use embedded_io_async::Write;
+use firmware_core::platform::{ClientId, Transport};
 use heapless::Vec;
 
 use crate::link;
 use crate::mailbox::now_us;
-use crate::queues::{
-    INBOX, LOG, TEXT_TAG, UDP_OUTBOX, UDP_TAG, WEB_CLOSED, WEB_OPENED, WEB_OUTBOXES, WEB_SOCKETS,
-};
+use crate::queues::{INBOX, LOG, UDP_OUTBOX, WEB_OUTBOXES, WEB_SOCKETS};
 
 /// Port of the messages.
 const UDP_PORT: u16 = 5006;
 /// Port of the status log.
 const LOG_PORT: u16 = 5005;
-/// Port of the WebSocket.
-const WEB_PORT: u16 = 80;
-/// Longest message (bytes).
-const MESSAGE_BYTES: usize = 1472;
-/// Longest message with its client's number in front.
-const NUMBERED_BYTES: usize = MESSAGE_BYTES + 4;
 /// A WebSocket that neither reads nor sends for so long is closed.
 const WEB_TIMEOUT: Duration = Duration::from_secs(60);
 /// A client that is being closed has so long to take what was said last.
@@ -34,11 +28,9 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Bytes of the answers that one piece of input can cause: the upgrade, or a pong and a close.
 const ANSWER_BYTES: usize = 320;
 
-fn numbered(number: u32, message: &[u8]) -> Option<Vec<u8, NUMBERED_BYTES>> {
-    let mut bytes = Vec::new();
-    bytes.extend(number.to_le_bytes());
-    bytes.extend_from_slice(message).ok()?;
-    Some(bytes)
+/// Hands on a client's message. One that does not fit is lost, as on the air.
+fn hand_on(transport: Transport, number: u32, message: &[u8]) {
+    let _taken = INBOX.put_inward(&Inward::Message { from: ClientId { transport, number }, message });
 }
 
 /// The UDP clients.
@@ -51,22 +43,19 @@ pub(crate) async fn udp(stack: Stack<'static>) -> ! {
     // The port is free: this is the only socket that asks for it.
     let _bound = socket.bind(UDP_PORT);
     let mut clients = UdpClients::default();
-    let (mut received, mut sent) = ([0; MESSAGE_BYTES], [0; NUMBERED_BYTES]);
+    let (mut received, mut sent) = ([0; MESSAGE_BYTES], [0; ENVELOPE_BYTES]);
     loop {
         match select(socket.recv_from(&mut received), UDP_OUTBOX.take(&mut sent)).await {
             Either::First(Ok((length, meta))) => {
                 let IpAddress::Ipv4(ip) = meta.endpoint.addr;
                 let source = Source { ip: ip.octets(), port: meta.endpoint.port };
-                let number = clients.number(source, now_us());
-                if let Some(message) = numbered(number, &received[..length]) {
-                    INBOX.put(UDP_TAG, &message);
-                }
+                hand_on(Transport::Udp, clients.number(source, now_us()), &received[..length]);
             }
             // A packet longer than any message.
             Either::First(Err(_)) => {}
-            Either::Second((_, length)) => {
-                let Some((number, message)) = sent[..length].split_first_chunk() else { continue };
-                let Some(source) = clients.source(u32::from_le_bytes(*number)) else { continue };
+            Either::Second((tag, length)) => {
+                let Some(Outward { to, message, .. }) = Outward::read(tag, &sent[..length]) else { continue };
+                let Some(source) = clients.source(to) else { continue };
                 let to = IpEndpoint::new(IpAddress::Ipv4(Ipv4Address::from(source.ip)), source.port);
                 // Without a route the message is lost, as on any network.
                 let _sent = socket.send_to(message, to).await;
@@ -77,7 +66,6 @@ pub(crate) async fn udp(stack: Stack<'static>) -> ! {
 
 /// Bytes to send, and messages handed to the network side.
 struct WebOutput {
-    place: u8,
     number: u32,
     answer: Vec<u8, ANSWER_BYTES>,
 }
@@ -89,9 +77,7 @@ impl Output for WebOutput {
     }
 
     fn message(&mut self, message: &[u8]) {
-        if let Some(message) = numbered(self.number, message) {
-            INBOX.put(self.place, &message);
-        }
+        hand_on(Transport::WebSocket, self.number, message);
     }
 }
 
@@ -106,7 +92,7 @@ pub(crate) async fn web(stack: Stack<'static>, place: u8) -> ! {
         socket.set_timeout(Some(WEB_TIMEOUT));
         socket.set_keep_alive(Some(WEB_TIMEOUT / 4));
         socket.set_nagle_enabled(false);
-        if socket.accept(WEB_PORT).await.is_ok() {
+        if socket.accept(websocket::PORT).await.is_ok() {
             serve(&mut socket, place, number).await;
             socket.close();
             let _closed = with_timeout(CLOSE_TIMEOUT, socket.flush()).await;
@@ -118,8 +104,8 @@ pub(crate) async fn web(stack: Stack<'static>, place: u8) -> ! {
 }
 
 /// Tells the network side that a client came or went; it must get through.
-async fn tell(event: u8, place: u8, number: u32) {
-    while !INBOX.put(event + place, &number.to_le_bytes()) {
+async fn tell(event: Inward<'_>) {
+    while !INBOX.put_inward(&event) {
         Timer::after_millis(1).await;
     }
 }
@@ -128,7 +114,7 @@ async fn tell(event: u8, place: u8, number: u32) {
 async fn serve(socket: &mut TcpSocket<'_>, place: u8, number: u32) {
     let (mut reader, mut writer) = socket.split();
     let mut connection = Connection::default();
-    let mut output = WebOutput { place, number, answer: Vec::new() };
+    let mut output = WebOutput { number, answer: Vec::new() };
     while !connection.is_open() {
         if !exchange(&mut connection, &mut output, &mut reader, &mut writer).await {
             return;
@@ -136,11 +122,11 @@ async fn serve(socket: &mut TcpSocket<'_>, place: u8, number: u32) {
     }
     let outbox = &WEB_OUTBOXES[usize::from(place)];
     outbox.clear();
-    tell(WEB_OPENED, place, number).await;
-    let mut message = [0; MESSAGE_BYTES];
+    tell(Inward::Opened { place, number }).await;
+    let mut envelope = [0; ENVELOPE_BYTES];
     let mut input = [0; 256];
     loop {
-        match select(reader.read(&mut input), outbox.take(&mut message)).await {
+        match select(reader.read(&mut input), outbox.take(&mut envelope)).await {
             Either::First(Ok(count)) if count > 0 => {
                 let open = connection.receive(&input[..count], &mut output).is_ok();
                 if !flush_answer(&mut output, &mut writer).await || !open {
@@ -149,10 +135,13 @@ async fn serve(socket: &mut TcpSocket<'_>, place: u8, number: u32) {
             }
             Either::First(Ok(_) | Err(_)) => break,
             Either::Second((tag, length)) => {
-                let head = frame_head(tag == TEXT_TAG, length);
+                let Some(Outward { text, message, .. }) = Outward::read(tag, &envelope[..length]) else {
+                    continue;
+                };
+                let head = frame_head(text, message.len());
                 let frame = async {
                     writer.write_all(&head).await?;
-                    writer.write_all(&message[..length]).await
+                    writer.write_all(message).await
                 };
                 if frame.await.is_err() {
                     break;
@@ -160,7 +149,7 @@ async fn serve(socket: &mut TcpSocket<'_>, place: u8, number: u32) {
             }
         }
     }
-    tell(WEB_CLOSED, place, number).await;
+    tell(Inward::Closed { place, number }).await;
 }
 
 /// One piece of input of the upgrade. False: the connection is over.
@@ -190,10 +179,12 @@ pub(crate) async fn log(stack: Stack<'static>) -> ! {
     let mut socket =
         UdpSocket::new(stack, &mut receive_meta, &mut receive_bytes, &mut send_meta, &mut send_bytes);
     let _bound = socket.bind(LOG_PORT);
-    let mut line = [0; 512];
+    let mut envelope = [0; 512];
     loop {
-        let (_, length) = LOG.take(&mut line).await;
-        let _sent = socket.send_to(&line[..length], (Ipv4Address::BROADCAST, LOG_PORT)).await;
+        let (tag, length) = LOG.take(&mut envelope).await;
+        if let Some(Outward { message, .. }) = Outward::read(tag, &envelope[..length]) {
+            let _sent = socket.send_to(message, (Ipv4Address::BROADCAST, LOG_PORT)).await;
+        }
     }
 }
 

@@ -50,8 +50,6 @@ mod lab {
     /// The password, from the build's environment.
     const PASSWORD: &str =
         env!("ATOM_OTA_PASSWORD", "a lab build needs ATOM_OTA_PASSWORD in its environment");
-    /// Size of a slot (bytes).
-    const SLOT_BYTES: u32 = 0x1E_0000;
     const SECTOR_BYTES: usize = 4096;
     /// Nothing for so long ends an update.
     const TIMEOUT: Duration = Duration::from_secs(10);
@@ -87,7 +85,7 @@ mod lab {
         socket.write_all(&nonce).await.map_err(|_| UpdateError::Incomplete)?;
         let mut announcement = [0; ANNOUNCEMENT_BYTES];
         fill(socket, &mut announcement).await?;
-        let announced = check(&announcement, &nonce, PASSWORD, SLOT_BYTES)?;
+        let announced = check(&announcement, &nonce, PASSWORD)?;
         REQUEST.signal(Request::Begin);
         if !ANSWER.wait().await {
             return Err(UpdateError::Busy);

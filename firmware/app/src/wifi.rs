@@ -3,6 +3,7 @@
 use embassy_futures::select::{Either, Either3, select, select3};
 use embassy_net::{Runner, Stack};
 use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
+use embassy_sync::channel::Channel;
 use embassy_sync::signal::Signal;
 use embassy_time::{Duration, Timer};
 use esp_radio::wifi::scan::ScanConfig;
@@ -42,8 +43,8 @@ pub(crate) struct Network {
     pub(crate) secured: bool,
 }
 
-/// The next command.
-pub(crate) static COMMAND: Signal<CriticalSectionRawMutex, Command> = Signal::new();
+/// What is to be done next, in order.
+pub(crate) static COMMANDS: Channel<CriticalSectionRawMutex, Command, 2> = Channel::new();
 /// What the last scan found.
 pub(crate) static SCANNED: Signal<CriticalSectionRawMutex, Vec<Network, SCAN_NETWORKS>> = Signal::new();
 
@@ -88,7 +89,7 @@ pub(crate) async fn run(mut controller: WifiController<'static>, first: Option<C
     loop {
         let command = match &network {
             Some(wanted) => join_and_stay(&mut controller, wanted).await,
-            None => COMMAND.wait().await,
+            None => COMMANDS.receive().await,
         };
         match command {
             Command::Join(wanted) => {
@@ -103,32 +104,38 @@ pub(crate) async fn run(mut controller: WifiController<'static>, first: Option<C
 
 /// Joins a network, and again after drops, until a command comes.
 async fn join_and_stay(controller: &mut WifiController<'static>, network: &Credentials) -> Command {
-    if let Some(config) = station(network)
+    // After a scan it may still be joined.
+    if !controller.is_connected()
+        && let Some(config) = station(network)
         && let Err(error) = controller.set_config(&config)
     {
         esp_println::println!("WiFi refuses the settings of {}: {error:?}", network.ssid);
     }
+    // A drop is one whoever sees it first: the event, or a look in between.
+    let mut joined = controller.is_connected();
     loop {
         if !controller.is_connected() {
-            match select(controller.connect_async(), COMMAND.wait()).await {
-                Either::First(Ok(_)) => {}
-                Either::First(Err(_)) => match select(Timer::after(REJOIN), COMMAND.wait()).await {
+            if joined {
+                link::change(|link| link.drops += 1);
+                joined = false;
+                if let Either::Second(command) = select(Timer::after(REJOIN), COMMANDS.receive()).await {
+                    return command;
+                }
+            }
+            match select(controller.connect_async(), COMMANDS.receive()).await {
+                Either::First(Ok(_)) => joined = true,
+                Either::First(Err(_)) => match select(Timer::after(REJOIN), COMMANDS.receive()).await {
                     Either::First(()) => continue,
                     Either::Second(command) => return command,
                 },
                 Either::Second(command) => return command,
             }
         }
-        let event =
-            select3(controller.wait_for_disconnect_async(), Timer::after(RSSI_PERIOD), COMMAND.wait()).await;
-        match event {
-            Either3::First(_) => {
-                link::change(|link| link.drops += 1);
-                match select(Timer::after(REJOIN), COMMAND.wait()).await {
-                    Either::First(()) => {}
-                    Either::Second(command) => return command,
-                }
-            }
+        let wait =
+            select3(controller.wait_for_disconnect_async(), Timer::after(RSSI_PERIOD), COMMANDS.receive());
+        match wait.await {
+            // Looked at above.
+            Either3::First(_) => {}
             Either3::Second(()) => {
                 let rssi_dbm = controller.rssi().map_or(0, |dbm| dbm as i8);
                 link::change(|link| link.rssi_dbm = rssi_dbm);

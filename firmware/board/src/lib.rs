@@ -5,7 +5,9 @@
 //! | --- | --- |
 //! | [`websocket`] | one WebSocket connection on the server's side: upgrade and frames |
 //! | [`clients`] | numbers for UDP sources |
-//! | [`queue`] | messages waiting for one client |
+//! | [`queue`] | messages that wait |
+//! | [`envelope`] | who they are from or for |
+//! | [`button`] | presses of the button |
 //! | [`mdns`] | answers for `mycobot.local` |
 //! | [`store`] | the saved WiFi network in flash |
 //! | [`update`] | a firmware update over the network: authentication, size, digest |
@@ -18,7 +20,9 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod button;
 pub mod clients;
+pub mod envelope;
 pub mod led_strip;
 pub mod mdns;
 pub mod mpu6886;

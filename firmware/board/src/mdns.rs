@@ -6,6 +6,8 @@ use edge_mdns::domain::base::Ttl;
 use edge_mdns::host::{Host, Service, ServiceAnswers};
 use edge_mdns::{HostAnswersMdnsHandler, MdnsHandler, MdnsRequest, MdnsResponse};
 
+use crate::websocket;
+
 /// The name, with `.local` behind it.
 pub const HOST_NAME: &str = "mycobot";
 /// UDP port and multicast group of mDNS.
@@ -14,8 +16,6 @@ pub const PORT: u16 = 5353;
 pub const GROUP: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 251);
 /// How long others may remember an answer (s).
 const TTL_S: u32 = 60;
-/// Port of the service: HTTP, with the WebSocket on `/ws`.
-const HTTP_PORT: u16 = 80;
 
 /// A packet to send.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub fn answer<'b>(ip: [u8; 4], question: Option<(&[u8], u16)>, buffer: &'b mut [
         weight: 1,
         service: "_http",
         protocol: "_tcp",
-        port: HTTP_PORT,
+        port: websocket::PORT,
         service_subtypes: &[],
         txt_kvs: &[],
     };

@@ -1,6 +1,6 @@
-//! Messages waiting for one client: a ring of bytes with the length in front of each message.
+//! Messages that wait: a ring of bytes with a tag and the length in front of each message.
 //!
-//! A client that does not read fills its own ring and no other; a message that does not fit is lost and counted.
+//! A client that does not read fills its own ring and no other; a message that does not fit is lost.
 
 use heapless::Deque;
 
@@ -11,28 +11,23 @@ const HEAD: usize = 1 + 2;
 #[derive(Debug, Default)]
 pub struct Queue<const BYTES: usize> {
     bytes: Deque<u8, BYTES>,
-    lost: u32,
 }
 
 impl<const BYTES: usize> Queue<BYTES> {
     /// An empty ring.
     pub const fn new() -> Self {
-        Self { bytes: Deque::new(), lost: 0 }
+        Self { bytes: Deque::new() }
     }
 
-    /// Puts a message in, with a tag of the caller. False: it did not fit and is lost.
-    pub fn put(&mut self, tag: u8, message: &[u8]) -> bool {
-        let room = BYTES - self.bytes.len();
-        let Ok(length) = u16::try_from(message.len()) else {
-            self.lost += 1;
-            return false;
-        };
-        if room < HEAD + message.len() {
-            self.lost += 1;
+    /// Puts a message of several parts in, with a tag of the caller. False: it did not fit and is lost.
+    pub fn put(&mut self, tag: u8, parts: &[&[u8]]) -> bool {
+        let length: usize = parts.iter().map(|part| part.len()).sum();
+        let Ok(told) = u16::try_from(length) else { return false };
+        if BYTES - self.bytes.len() < HEAD + length {
             return false;
         }
-        let [low, high] = length.to_le_bytes();
-        for byte in [tag, low, high].iter().chain(message) {
+        let [low, high] = told.to_le_bytes();
+        for byte in [tag, low, high].iter().chain(parts.iter().copied().flatten()) {
             // There is room: see above.
             let _room = self.bytes.push_back(*byte);
         }
@@ -61,11 +56,6 @@ impl<const BYTES: usize> Queue<BYTES> {
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
-
-    /// Messages lost since the start.
-    pub fn lost(&self) -> u32 {
-        self.lost
-    }
 }
 
 #[cfg(test)]
@@ -77,7 +67,7 @@ mod tests {
         let mut queue = Queue::<20>::new();
         let mut buffer = [0; 16];
         for round in 0..10 {
-            assert!(queue.put(1, &[round; 5]) && queue.put(2, &[round + 100; 4]));
+            assert!(queue.put(1, &[&[round; 5]]) && queue.put(2, &[&[round + 100], &[], &[round + 100; 3]]));
             assert_eq!(queue.take(&mut buffer), Some((1, 5)));
             assert_eq!(buffer[..5], [round; 5]);
             assert_eq!(queue.take(&mut buffer), Some((2, 4)));
@@ -87,11 +77,10 @@ mod tests {
     }
 
     #[test]
-    fn a_full_ring_loses_the_new_message_whole_and_counts_it() {
+    fn a_full_ring_loses_the_new_message_whole() {
         let mut queue = Queue::<10>::new();
-        assert!(queue.put(7, b"abcd"));
-        assert!(!queue.put(8, b"e"), "3 bytes are left, 4 are needed");
-        assert_eq!(queue.lost(), 1);
+        assert!(queue.put(7, &[b"abcd"]));
+        assert!(!queue.put(8, &[b"e"]), "3 bytes are left, 4 are needed");
         let mut buffer = [0; 2];
         assert_eq!(queue.take(&mut buffer), Some((7, 2)), "cut to the buffer");
         assert!(queue.is_empty(), "the rest of the cut message is gone");

@@ -11,6 +11,8 @@ use sha2::{Digest, Sha256};
 pub const PORT: u16 = 3232;
 /// Bytes of the nonce.
 pub const NONCE_BYTES: usize = 16;
+/// Bytes of a slot for an image.
+pub const SLOT_BYTES: u32 = 0x1E_0000;
 const DIGEST_BYTES: usize = 32;
 /// Bytes of the sender's announcement.
 pub const ANNOUNCEMENT_BYTES: usize = 4 + 2 * DIGEST_BYTES;
@@ -62,7 +64,6 @@ pub fn check(
     announcement: &[u8; ANNOUNCEMENT_BYTES],
     nonce: &[u8; NONCE_BYTES],
     password: &str,
-    slot_bytes: u32,
 ) -> Result<Announcement, UpdateError> {
     let (told, code) = announcement.split_at(4 + DIGEST_BYTES);
     let (size, digest) = told.split_at(4);
@@ -72,7 +73,7 @@ pub fn check(
     // Takes the same time whatever differs.
     mac.verify_slice(code).map_err(|_| UpdateError::Password)?;
     let size = size.try_into().map_or(0, u32::from_le_bytes);
-    if size == 0 || size > slot_bytes {
+    if size == 0 || size > SLOT_BYTES {
         return Err(UpdateError::Size);
     }
     let digest = digest.try_into().map_err(|_| UpdateError::Digest)?;
@@ -144,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_announced_image_is_taken() {
-        let announced = check(&announcement(IMAGE, "secret"), &NONCE, "secret", 100).expect("right");
+        let announced = check(&announcement(IMAGE, "secret"), &NONCE, "secret").expect("right");
         assert_eq!(announced.size, 24);
         let mut image = Image::new(announced);
         for piece in IMAGE.chunks(7) {
@@ -156,19 +157,35 @@ mod tests {
     #[test]
     fn another_password_nonce_or_size_is_refused() {
         let right = announcement(IMAGE, "secret");
-        assert_eq!(check(&right, &NONCE, "Secret", 100), Err(UpdateError::Password));
-        assert_eq!(check(&right, &[8; NONCE_BYTES], "secret", 100), Err(UpdateError::Password), "a replay");
+        assert_eq!(check(&right, &NONCE, "Secret"), Err(UpdateError::Password));
+        assert_eq!(check(&right, &[8; NONCE_BYTES], "secret"), Err(UpdateError::Password), "a replay");
         let mut changed = right;
         changed[0] += 1;
-        assert_eq!(check(&changed, &NONCE, "secret", 100), Err(UpdateError::Password));
-        assert_eq!(check(&right, &NONCE, "secret", 23), Err(UpdateError::Size));
-        assert_eq!(check(&announcement(b"", "secret"), &NONCE, "secret", 100), Err(UpdateError::Size));
+        assert_eq!(check(&changed, &NONCE, "secret"), Err(UpdateError::Password));
+        assert_eq!(check(&announcement(b"", "secret"), &NONCE, "secret"), Err(UpdateError::Size));
+        let largest = std::vec![0; SLOT_BYTES as usize];
+        assert!(check(&announcement(&largest, "secret"), &NONCE, "secret").is_ok());
+        let too_large = std::vec![0; SLOT_BYTES as usize + 1];
+        assert_eq!(check(&announcement(&too_large, "secret"), &NONCE, "secret"), Err(UpdateError::Size));
+    }
+
+    #[test]
+    fn slots_are_as_large_as_the_partition_table_says() {
+        let table = include_str!("../../partitions.csv");
+        let slots: std::vec::Vec<u32> = table
+            .lines()
+            .filter(|line| line.starts_with("ota_"))
+            .filter_map(|line| line.rsplit_once("0x"))
+            .filter_map(|(_, size)| u32::from_str_radix(size.trim(), 16).ok())
+            .collect();
+        assert_eq!(slots, [SLOT_BYTES, SLOT_BYTES]);
+        let message = UpdateError::Size.message().replace(',', "");
+        assert!(message.contains(&std::format!("{SLOT_BYTES} bytes")), "{message}");
     }
 
     #[test]
     fn an_image_that_is_cut_changed_or_too_long_fails() {
-        let image =
-            || Image::new(check(&announcement(IMAGE, "secret"), &NONCE, "secret", 100).expect("right"));
+        let image = || Image::new(check(&announcement(IMAGE, "secret"), &NONCE, "secret").expect("right"));
         let mut cut = image();
         cut.take(&IMAGE[..20]).expect("a part");
         assert_eq!(cut.missing(), 4);

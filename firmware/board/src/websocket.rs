@@ -8,10 +8,12 @@ use edge_http::ws::{MAX_BASE64_KEY_RESPONSE_LEN, sec_key_response};
 use edge_ws::{Error as FrameError, FrameHeader, FrameType};
 use heapless::{String, Vec};
 
+use crate::envelope::MESSAGE_BYTES;
+
 /// Path of the WebSocket.
 pub const PATH: &str = "/ws";
-/// Longest message of a client: the longest PLAN_DATA that fits a UDP packet.
-pub const MESSAGE_BYTES: usize = 1472;
+/// TCP port of HTTP and the WebSocket.
+pub const PORT: u16 = 80;
 /// Longest request head.
 const REQUEST_BYTES: usize = 1024;
 /// Most header lines of a request.
