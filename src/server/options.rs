@@ -1,6 +1,6 @@
 //! What a server is asked to do, and where it listens.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
 use super::api::Access;
@@ -42,8 +42,30 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// The address a browser or client connects to, if there is a WebSocket.
+    /// The address a browser or client of this machine connects to, if there is a WebSocket. A server that listens on
+    /// all addresses is there on loopback.
     pub fn websocket_url(&self) -> Option<String> {
-        self.websocket.then(|| format!("ws://{}/ws", self.http))
+        let ip = match self.http.ip() {
+            ip if !ip.is_unspecified() => ip,
+            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        };
+        self.websocket.then(|| format!("ws://{}/ws", SocketAddr::new(ip, self.http.port())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_url_is_one_that_can_be_connected_to() {
+        let url = |http: &str| {
+            let http = http.parse().expect("an address");
+            Endpoints { http, websocket: true, udp: http }.websocket_url().expect("a WebSocket")
+        };
+        assert_eq!(url("192.168.1.7:8281"), "ws://192.168.1.7:8281/ws");
+        assert_eq!(url("0.0.0.0:8281"), "ws://127.0.0.1:8281/ws");
+        assert_eq!(url("[::]:80"), "ws://[::1]:80/ws");
     }
 }
