@@ -14,7 +14,9 @@ pub(crate) const WEB_SOCKETS: usize = 4;
 /// Bytes that wait from all clients: several of the longest messages.
 const INBOX_BYTES: usize = 6 * 1024;
 /// Bytes that wait for one WebSocket: two full telemetry packets.
-const WEB_OUTBOX_BYTES: usize = 3 * 1024;
+pub(crate) const WEB_OUTBOX_BYTES: usize = 3 * 1024;
+/// Bytes of the WebSocket's own answers that wait for one client: the upgrade, or two pongs and a close.
+pub(crate) const WEB_ANSWER_BYTES: usize = 320;
 /// Bytes that wait for the UDP clients.
 const UDP_OUTBOX_BYTES: usize = 5 * 1024;
 
@@ -46,6 +48,11 @@ impl<const BYTES: usize> Pipe<BYTES> {
         self.put(|queue| outward.put(queue));
     }
 
+    /// Puts in plain bytes. What does not fit is lost.
+    pub(crate) fn put_plain(&self, bytes: &[u8]) {
+        self.put(|queue| queue.put(0, &[bytes]));
+    }
+
     /// Takes a message if there is one: its tag and length.
     pub(crate) fn try_take(&self, buffer: &mut [u8]) -> Option<(u8, usize)> {
         self.queue.lock(|queue| queue.borrow_mut().take(buffer))
@@ -73,6 +80,8 @@ impl<const BYTES: usize> Pipe<BYTES> {
 pub(crate) static INBOX: Pipe<INBOX_BYTES> = Pipe::new();
 /// What goes to each WebSocket.
 pub(crate) static WEB_OUTBOXES: [Pipe<WEB_OUTBOX_BYTES>; WEB_SOCKETS] = [const { Pipe::new() }; WEB_SOCKETS];
+/// Answers of each WebSocket itself: the upgrade, pongs, a close.
+pub(crate) static WEB_ANSWERS: [Pipe<WEB_ANSWER_BYTES>; WEB_SOCKETS] = [const { Pipe::new() }; WEB_SOCKETS];
 /// What goes to UDP clients.
 /// In RTC RAM, as the inbox.
 #[cfg_attr(feature = "esp32", esp_hal::ram(unstable(rtc_slow)))]

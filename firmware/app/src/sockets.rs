@@ -1,21 +1,24 @@
 //! The sockets: UDP 5006, four WebSockets on port 80, the status log's broadcast, mDNS.
 
+use core::cell::Cell;
+
 use atom_board::clients::{Source, UdpClients};
 use atom_board::envelope::{ENVELOPE_BYTES, Inward, MESSAGE_BYTES, Outward};
 use atom_board::mdns;
 use atom_board::websocket::{self, Connection, Output, frame_head};
 use embassy_futures::select::{Either, select};
-use embassy_net::tcp::{TcpReader, TcpSocket, TcpWriter};
+use embassy_net::tcp::{Error as TcpError, TcpReader, TcpSocket, TcpWriter};
 use embassy_net::udp::{PacketMetadata, UdpSocket};
 use embassy_net::{IpAddress, IpEndpoint, Ipv4Address, Stack};
 use embassy_time::{Duration, Timer, with_timeout};
 use embedded_io_async::Write;
 use firmware_core::platform::{ClientId, Transport};
-use heapless::Vec;
 
 use crate::link;
 use crate::mailbox::now_us;
-use crate::queues::{INBOX, LOG, UDP_OUTBOX, WEB_OUTBOXES, WEB_SOCKETS};
+use crate::queues::{
+    INBOX, LOG, Pipe, UDP_OUTBOX, WEB_ANSWER_BYTES, WEB_ANSWERS, WEB_OUTBOX_BYTES, WEB_OUTBOXES, WEB_SOCKETS,
+};
 
 /// Port of the messages.
 const UDP_PORT: u16 = 5006;
@@ -25,8 +28,8 @@ const LOG_PORT: u16 = 5005;
 const WEB_TIMEOUT: Duration = Duration::from_secs(60);
 /// A client that is being closed has so long to take what was said last.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-/// Bytes of the answers that one piece of input can cause: the upgrade, or a pong and a close.
-const ANSWER_BYTES: usize = 320;
+/// A client has so long to ask for its WebSocket.
+const UPGRADE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Hands on a client's message. One that does not fit is lost, as on the air.
 fn hand_on(transport: Transport, number: u32, message: &[u8]) {
@@ -64,16 +67,16 @@ pub(crate) async fn udp(stack: Stack<'static>) -> ! {
     }
 }
 
-/// Bytes to send, and messages handed to the network side.
+/// What one client's bytes cause: answers of the WebSocket itself, and messages handed to the network side.
 struct WebOutput {
+    place: usize,
     number: u32,
-    answer: Vec<u8, ANSWER_BYTES>,
 }
 
 impl Output for WebOutput {
     fn send(&mut self, bytes: &[u8]) {
-        // A flood of pings loses its pongs; nothing else is that long.
-        let _taken = self.answer.extend_from_slice(bytes);
+        // A flood of pings loses its pongs.
+        WEB_ANSWERS[self.place].put_plain(bytes);
     }
 
     fn message(&mut self, message: &[u8]) {
@@ -110,65 +113,81 @@ async fn tell(event: Inward<'_>) {
     }
 }
 
-/// Serves one client until its connection is over.
+/// Serves one client until its connection is over. It is heard while it does not read: a STOP gets through.
 async fn serve(socket: &mut TcpSocket<'_>, place: u8, number: u32) {
     let (mut reader, mut writer) = socket.split();
     let mut connection = Connection::default();
-    let mut output = WebOutput { number, answer: Vec::new() };
-    while !connection.is_open() {
-        if !exchange(&mut connection, &mut output, &mut reader, &mut writer).await {
-            return;
-        }
+    let mut output = WebOutput { place: usize::from(place), number };
+    let (outbox, answers) = (&WEB_OUTBOXES[output.place], &WEB_ANSWERS[output.place]);
+    answers.clear();
+    let upgrade =
+        async { while !connection.is_open() && listen(&mut connection, &mut output, &mut reader).await {} };
+    // Who only connects gets no place.
+    let _in_time = with_timeout(UPGRADE_TIMEOUT, upgrade).await;
+    let answered = with_timeout(CLOSE_TIMEOUT, write_answers(answers, &mut writer)).await;
+    if !connection.is_open() || !matches!(answered, Ok(Ok(()))) {
+        return;
     }
-    let outbox = &WEB_OUTBOXES[usize::from(place)];
     outbox.clear();
     tell(Inward::Opened { place, number }).await;
-    let mut envelope = [0; ENVELOPE_BYTES];
+    let in_a_frame = Cell::new(false);
+    let hear = async { while listen(&mut connection, &mut output, &mut reader).await {} };
+    select(hear, talk(number, outbox, answers, &mut writer, &in_a_frame)).await;
+    tell(Inward::Closed { place, number }).await;
+    if !in_a_frame.get() {
+        // The last of them says why.
+        let _answered = with_timeout(CLOSE_TIMEOUT, write_answers(answers, &mut writer)).await;
+    }
+}
+
+/// Takes the client's next bytes. False: the connection is over.
+async fn listen(connection: &mut Connection, output: &mut WebOutput, reader: &mut TcpReader<'_>) -> bool {
     let mut input = [0; 256];
+    match reader.read(&mut input).await {
+        Ok(count @ 1..) => connection.receive(&input[..count], output).is_ok(),
+        Ok(_) | Err(_) => false,
+    }
+}
+
+/// Sends what waits for the client, until that fails.
+async fn talk(
+    number: u32,
+    outbox: &Pipe<WEB_OUTBOX_BYTES>,
+    answers: &Pipe<WEB_ANSWER_BYTES>,
+    writer: &mut TcpWriter<'_>,
+    in_a_frame: &Cell<bool>,
+) -> Result<(), TcpError> {
+    let mut envelope = [0; ENVELOPE_BYTES];
+    let mut answer = [0; WEB_ANSWER_BYTES];
     loop {
-        match select(reader.read(&mut input), outbox.take(&mut envelope)).await {
-            Either::First(Ok(count)) if count > 0 => {
-                let open = connection.receive(&input[..count], &mut output).is_ok();
-                if !flush_answer(&mut output, &mut writer).await || !open {
-                    break;
-                }
+        match select(answers.take(&mut answer), outbox.take(&mut envelope)).await {
+            Either::First((_, length)) => {
+                in_a_frame.set(true);
+                writer.write_all(&answer[..length]).await?;
             }
-            Either::First(Ok(_) | Err(_)) => break,
             Either::Second((tag, length)) => {
-                let Some(Outward { text, message, .. }) = Outward::read(tag, &envelope[..length]) else {
+                // What was meant for the client before on this WebSocket is not for this one.
+                let Some(Outward { text, message, .. }) =
+                    Outward::read(tag, &envelope[..length]).filter(|outward| outward.to == number)
+                else {
                     continue;
                 };
-                let head = frame_head(text, message.len());
-                let frame = async {
-                    writer.write_all(&head).await?;
-                    writer.write_all(message).await
-                };
-                if frame.await.is_err() {
-                    break;
-                }
+                in_a_frame.set(true);
+                writer.write_all(&frame_head(text, message.len())).await?;
+                writer.write_all(message).await?;
             }
         }
+        in_a_frame.set(false);
     }
-    tell(Inward::Closed { place, number }).await;
 }
 
-/// One piece of input of the upgrade. False: the connection is over.
-async fn exchange(
-    connection: &mut Connection,
-    output: &mut WebOutput,
-    reader: &mut TcpReader<'_>,
-    writer: &mut TcpWriter<'_>,
-) -> bool {
-    let mut input = [0; 256];
-    let Ok(count @ 1..) = reader.read(&mut input).await else { return false };
-    let open = connection.receive(&input[..count], output).is_ok();
-    flush_answer(output, writer).await && open
-}
-
-async fn flush_answer(output: &mut WebOutput, writer: &mut TcpWriter<'_>) -> bool {
-    let written = writer.write_all(&output.answer).await.is_ok();
-    output.answer.clear();
-    written
+/// Sends the answers that wait.
+async fn write_answers(answers: &Pipe<WEB_ANSWER_BYTES>, writer: &mut TcpWriter<'_>) -> Result<(), TcpError> {
+    let mut answer = [0; WEB_ANSWER_BYTES];
+    while let Some((_, length)) = answers.try_take(&mut answer) {
+        writer.write_all(&answer[..length]).await?;
+    }
+    Ok(())
 }
 
 /// The status log, to everybody in the network.
