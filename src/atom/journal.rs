@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use firmware_core::platform::ClientId;
 
+use super::client_name;
 use super::effects::FaultEvent;
 use super::fault::{Fault, FaultId};
 use super::simulated::Atom;
@@ -53,7 +54,11 @@ pub enum ApplyError {
     #[error(transparent)]
     Inject(#[from] HardwareError),
     /// The client got another id.
-    #[error("expected the client {expected:?}, found {found:?}; are inputs missing before it?")]
+    #[error(
+        "expected the client {}, found {}; are inputs missing before it?",
+        client_name::name(*expected),
+        client_name::name(*found)
+    )]
     Client {
         /// The id it had.
         expected: ClientId,
@@ -61,7 +66,7 @@ pub enum ApplyError {
         found: ClientId,
     },
     /// The fault got another id.
-    #[error("expected the fault {expected:?}, found {found:?}; are inputs missing before it?")]
+    #[error("expected fault {}, found fault {}; are inputs missing before it?", expected.0, found.0)]
     Fault {
         /// The id it had.
         expected: FaultId,

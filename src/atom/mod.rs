@@ -34,7 +34,7 @@ pub use effects::FaultEvent;
 pub use firmware_core::platform::{ClientId, Transport};
 pub use firmware_core::protocol::ApiLevel;
 pub use journal::{ApplyError, AtomInput, JournalEntry};
-pub use options::Options;
+pub use options::{Options, SUBSCRIBERS_MAX};
 pub use ports::CpuModel;
 pub use replay::Recording;
 pub use simulated::{Atom, Output, TICK_US};

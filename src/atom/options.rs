@@ -6,7 +6,7 @@ use firmware_core::protocol::ApiLevel;
 
 use super::ports::CpuModel;
 use super::replay::Recording;
-use crate::hardware::HardwareOptions;
+use crate::hardware::{HardwareError, HardwareOptions, check_range};
 use crate::link::Profile;
 
 /// How an ATOM starts.
@@ -30,6 +30,27 @@ pub struct Options {
     /// What PLAY and PLAY_SIGNAL play; `None`: they run in the simulation. Traces do not keep it.
     #[serde(skip)]
     pub recording: Option<Recording>,
+}
+
+/// Most subscribers that an ATOM can be asked to serve.
+pub const SUBSCRIBERS_MAX: usize = 256;
+/// Most memory for plans that it can be asked to have (bytes).
+const PLAN_BYTES_LIMIT: usize = 16 << 20;
+/// Longest modelled computation (µs).
+const CPU_US_MAX: f64 = 1_000_000.0;
+
+impl Options {
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// The first value that cannot be.
+    pub fn check(&self) -> Result<(), HardwareError> {
+        self.hardware.check()?;
+        check_range("a number of subscribers", self.max_subscribers as f64, 1.0, SUBSCRIBERS_MAX as f64)?;
+        check_range("a plan memory (bytes)", self.plan_bytes_max as f64, 0.0, PLAN_BYTES_LIMIT as f64)?;
+        check_range("a control cycle's computation (µs)", f64::from(self.cpu.cycle_us), 0.0, CPU_US_MAX)?;
+        check_range("an end-effector step (µs)", f64::from(self.cpu.twist_step_us), 0.0, CPU_US_MAX)
+    }
 }
 
 impl Default for Options {

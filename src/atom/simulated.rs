@@ -92,6 +92,7 @@ impl Atom {
     /// # Errors
     /// A pose or an object that the hardware cannot have.
     pub fn new(options: &Options) -> Result<Self, HardwareError> {
+        options.check()?;
         let mut atom = Self {
             hardware: Hardware::new(&options.hardware)?,
             network: new_network(options),

@@ -11,7 +11,7 @@ use super::ctl::{self, CtlArgs};
 use super::exit::{self, CommandError};
 use super::files::{self, PlanArgs, RecordingArgs};
 use super::kinematics::{self, KinematicsArgs};
-use super::motion::{self, MoveArgs, WatchArgs};
+use super::motion::{self, HoldArgs, MoveArgs, WatchArgs};
 use super::play::{self, PlayArgs, SignalArgs};
 use super::run::{self, RunArgs};
 use super::serve::{self, ServeArgs};
@@ -66,6 +66,8 @@ enum Command {
     Signal(SignalArgs),
     /// Move any ATOM to a pose.
     Move(MoveArgs),
+    /// Hold the pose of any ATOM, which leaves the error state.
+    Hold(HoldArgs),
     /// Watch the joints of any ATOM.
     Watch(WatchArgs),
     /// Make a plan to play.
@@ -103,6 +105,7 @@ fn dispatch(cli: Cli) -> Result<(), CommandError> {
         Some(Command::Play(args)) => play::run_play(&args),
         Some(Command::Signal(args)) => play::run_signal(&args),
         Some(Command::Move(args)) => motion::run_move(&args),
+        Some(Command::Hold(args)) => motion::run_hold(&args),
         Some(Command::Watch(args)) => motion::run_watch(&args),
         Some(Command::Plan(args)) => files::run_plan(&args),
         Some(Command::Recording(args)) => files::run_recording(&args),

@@ -1,14 +1,15 @@
 //! `atom-sim plan` and `atom-sim recording`: plans to play, and what recordings say.
 
 use std::fs::File;
-use std::io::{BufWriter, Write, stdout};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
 use super::exit::CommandError;
 use super::kinematics::TcpName;
-use super::output::note;
+use super::new_file::{NewFile, refuse as refuse_file};
+use super::output::{note, say};
 use super::trace::mcap_file;
 use crate::client::{circle, plan_csv};
 use crate::recording::csv_file::read_file;
@@ -36,9 +37,9 @@ enum PlanKind {
 pub(super) fn run_plan(args: &PlanArgs) -> Result<(), CommandError> {
     let PlanKind::Circle { out } = &args.which;
     let plan = circle::plan();
-    File::create(out)
-        .and_then(|file| plan_csv::write(BufWriter::new(file), &plan))
-        .map_err(|error| CommandError::machine(format!("--out {}: {error}", out.display())))?;
+    let (made, file) = NewFile::create("--out", out)?;
+    plan_csv::write(BufWriter::new(file), &plan).map_err(|error| refuse_file("--out", out, &error))?;
+    made.finish();
     note(format_args!("{}: {} samples, {:.1} s", out.display(), plan.samples.len(), plan.duration_s()));
     Ok(())
 }
@@ -85,7 +86,7 @@ fn to_mcap(path: &Path, out: Option<&Path>, tcp: Option<TcpName>) -> Result<(), 
     let input =
         File::open(path).map_err(|source| refuse(&ReadError::Io { path: path.to_owned(), source }))?;
     let mut reader = Reader::new(input, path).map_err(|error| refuse(&error))?;
-    let (out, file) = mcap_file(path, out)?;
+    let (out, made, file) = mcap_file(path, out)?;
     let rows =
         mcap::convert(&mut reader, tcp.map(TcpName::tcp), BufWriter::new(file)).map_err(
             |error| match error {
@@ -93,6 +94,7 @@ fn to_mcap(path: &Path, out: Option<&Path>, tcp: Option<TcpName>) -> Result<(), 
                 ConvertError::Write(_) => CommandError::machine(format!("{}: {error}", out.display())),
             },
         )?;
+    made.finish();
     note(format_args!("{}: {rows} samples", out.display()));
     Ok(())
 }
@@ -102,15 +104,10 @@ fn flange_error(file: &Path, until_s: Option<f64>) -> Result<(), CommandError> {
     let last_s = rows.last().map_or(0.0, |row| row.t_s);
     let error = circle::flange_error(&rows, until_s.unwrap_or(last_s - 0.5))
         .ok_or_else(|| CommandError::bad_input(format!("{}: no rows up to then", file.display())))?;
-    // Nobody is left to tell when standard output is closed.
-    let _ = writeln!(
-        stdout(),
-        "flange error {:.2} mm RMS, {:.2} mm at most (at {:.2} s)",
-        error.rms_mm,
-        error.max_mm,
-        error.max_at_s
-    );
-    Ok(())
+    say(format_args!(
+        "flange error {:.2} mm RMS, {:.2} mm at most (at {:.2} s)\n",
+        error.rms_mm, error.max_mm, error.max_at_s
+    ))
 }
 
 /// The exit code of a recording or plan that cannot be read: 2 if it is none, 3 if it cannot be opened.

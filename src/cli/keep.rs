@@ -1,12 +1,12 @@
 //! Options that keep files of what an ATOM does: trace, recordings, MCAP.
 
-use std::fs::File;
-use std::io::{self, BufWriter};
-use std::path::{Path, PathBuf};
+use std::io::BufWriter;
+use std::path::PathBuf;
 
 use clap::Args;
 
 use super::exit::CommandError;
+use super::new_file::{NewFile, refuse};
 use super::values::whole;
 use crate::atom::Atom;
 use crate::recording::{Keepers, RunFiles, mcap, trace};
@@ -29,37 +29,30 @@ pub(crate) struct KeepArgs {
 }
 
 impl KeepArgs {
-    /// Opens the files for an ATOM that has had no input yet.
+    /// Opens the files for an ATOM that has had no input yet. They are removed again unless they are finished.
     ///
     /// # Errors
     /// A file that cannot be made.
-    pub(crate) fn open(&self, atom: &mut Atom) -> Result<Keepers, CommandError> {
-        let mut keepers = Keepers::default();
+    pub(super) fn open(&self, atom: &mut Atom) -> Result<(Keepers, Vec<NewFile>), CommandError> {
+        let (mut keepers, mut made) = (Keepers::default(), Vec::new());
         if let Some(path) = &self.trace {
-            let file = File::create_new(path).map_err(|error| refuse("--trace", path, &error))?;
+            let (new, file) = NewFile::create("--trace", path)?;
             let writer = trace::Writer::begin(BufWriter::new(file), atom)
                 .map_err(|error| refuse("--trace", path, &error))?;
             keepers.add(Box::new(writer), atom).map_err(|error| refuse("--trace", path, &error))?;
+            made.push(new);
         }
         if let Some(path) = &self.record {
             let files = RunFiles::new(path, u32::MAX).map_err(|error| refuse("--record", path, &error))?;
             keepers.add(Box::new(files), atom).map_err(|error| refuse("--record", path, &error))?;
         }
         if let Some(path) = &self.mcap {
-            let file = File::create_new(path).map_err(|error| refuse("--mcap", path, &error))?;
+            let (new, file) = NewFile::create("--mcap", path)?;
             let live = mcap::Live::begin(BufWriter::new(file), self.mcap_rate, atom)
                 .map_err(|error| refuse("--mcap", path, &error))?;
             keepers.add(Box::new(live), atom).map_err(|error| refuse("--mcap", path, &error))?;
+            made.push(new);
         }
-        Ok(keepers)
+        Ok((keepers, made))
     }
-}
-
-fn refuse(option: &str, path: &Path, error: &io::Error) -> CommandError {
-    let advice = if error.kind() == io::ErrorKind::AlreadyExists {
-        "what is there stays as it is: give another name, or remove it"
-    } else {
-        "give it a place in a folder that exists and is writable"
-    };
-    CommandError::machine(format!("{option} {}: {error}; {advice}", path.display()))
 }

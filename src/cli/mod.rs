@@ -11,7 +11,8 @@
 //! | `kinematics` | `atom-sim kinematics`: TCP poses and joint angles for them |
 //! | `keep` | options that keep files of what the ATOM does |
 //! | `play` | `atom-sim play` and `atom-sim signal` |
-//! | `motion` | `atom-sim move` and `atom-sim watch` |
+//! | `motion` | `atom-sim move`, `atom-sim hold` and `atom-sim watch` |
+//! | `new_file` | files that commands make |
 //! | `files` | `atom-sim plan` and `atom-sim recording` |
 //! | `robot` | what commands to an ATOM share |
 //! | `trace` | `atom-sim replay` and `atom-sim trace`: show, mcap |
@@ -30,6 +31,7 @@ mod keep;
 mod kinematics;
 mod logging;
 mod motion;
+mod new_file;
 mod opening;
 mod output;
 mod play;

@@ -1,18 +1,20 @@
 //! `atom-sim move` and `atom-sim watch`: one motion, and a live table of the joints.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write, stdout};
+use std::io::{IsTerminal, stdout};
 
 use clap::Args;
 use firmware_core::joints::ARM_JOINTS;
-use firmware_core::protocol::build;
 use firmware_core::protocol::stream::Stream;
+use firmware_core::protocol::{build, codes};
 use firmware_core::shared::State;
 
 use super::exit::CommandError;
-use super::robot::{Numbers, RobotArgs, bar, fail, parse_joints, report};
+use super::output::{note, say_more};
+use super::robot::{AtomArgs, Numbers, RobotArgs, bar, fail, parse_joints, report, stop_on_ctrl_c};
 use super::values::whole;
 use crate::hardware::{READY_DEG, ZERO_DEG};
+use crate::recording::Collector;
 use crate::recording::row::{angle_deg, load_percent, speed_dps};
 use crate::recording::trace::words;
 
@@ -28,7 +30,7 @@ pub(super) struct MoveArgs {
     #[arg(value_parser = parse_goal, allow_hyphen_values = true)]
     goal: Numbers,
     /// Duration (s); as short as the limits allow when it is not given.
-    #[arg(long, value_name = "S", default_value_t = 0.0)]
+    #[arg(long, value_name = "S", default_value_t = 0.0, allow_negative_numbers = true)]
     duration: f64,
     #[command(flatten)]
     robot: RobotArgs,
@@ -50,18 +52,38 @@ pub(super) fn run_move(args: &MoveArgs) -> Result<(), CommandError> {
             "J{joint}: expected -{GOAL_DEG_MAX} to {GOAL_DEG_MAX} degrees, found {deg}"
         )));
     }
-    if !(0.0..=DURATION_S_MAX).contains(&args.duration) {
+    let duration_ms = (args.duration * 1000.0).round();
+    if !(0.0..=DURATION_S_MAX * 1000.0).contains(&duration_ms)
+        || (duration_ms == 0.0) != (args.duration == 0.0)
+    {
         return Err(CommandError::bad_input(format!(
-            "--duration: expected 0 to {DURATION_S_MAX} s, found {}",
+            "--duration: expected 0, or 0.001 to {DURATION_S_MAX} s, found {}",
             args.duration
         )));
     }
     let mut robot = args.robot.connect_to_move(&format!("moves to {goal:?}°"))?;
     let bar = bar(1, "moving");
-    let message = build::move_to(&goal, (args.duration * 1000.0).round() as u16);
-    let (done, _) = robot.run(&message, |_| bar.tick()).map_err(|error| fail(&error))?;
+    let message = build::move_to(&goal, duration_ms as u16);
+    let done = robot
+        .run(&message, &mut Collector::default(), stop_on_ctrl_c(), |_| bar.tick())
+        .map_err(|error| fail(&error))?;
     bar.finish_and_clear();
     report(&done)
+}
+
+/// Options of `atom-sim hold`.
+#[derive(Debug, Args)]
+pub(super) struct HoldArgs {
+    #[command(flatten)]
+    atom: AtomArgs,
+}
+
+/// Holds the pose; leaves the error state.
+pub(super) fn run_hold(args: &HoldArgs) -> Result<(), CommandError> {
+    let mut robot = args.atom.connect()?;
+    robot.request(&build::plain(codes::HOLD)).map_err(|error| fail(&error))?;
+    note("the arm is held");
+    Ok(())
 }
 
 /// Options of `atom-sim watch`.
@@ -71,15 +93,15 @@ pub(super) struct WatchArgs {
     #[arg(long, value_name = "HZ", default_value_t = 10, value_parser = whole::<u16>(1..=100), allow_negative_numbers = true)]
     rate: u16,
     /// End after this many pictures.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX), allow_negative_numbers = true)]
     count: Option<u64>,
     #[command(flatten)]
-    robot: RobotArgs,
+    atom: AtomArgs,
 }
 
 /// Shows the joints until Ctrl-C.
 pub(super) fn run_watch(args: &WatchArgs) -> Result<(), CommandError> {
-    let mut robot = args.robot.connect()?;
+    let mut robot = args.atom.connect()?;
     // Before 5.0 the STREAM carries no goals.
     let has_goals = robot.ping().map_err(|error| fail(&error))?.major >= 5;
     let terminal = stdout().is_terminal();
@@ -95,7 +117,7 @@ pub(super) fn run_watch(args: &WatchArgs) -> Result<(), CommandError> {
                 let table = table(&stream, has_goals, robot.status_line());
                 // On a terminal each table goes over the one before.
                 let home = if terminal { "\x1b[H\x1b[2J" } else { "" };
-                if write!(stdout(), "{home}{table}").and_then(|()| stdout().flush()).is_err() {
+                if say_more(format_args!("{home}{table}"))?.is_break() {
                     break;
                 }
                 shown += 1;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use firmware_core::joints::JOINTS;
+use firmware_core::motion::plan::sample_bytes;
 use firmware_core::protocol::build;
 use firmware_core::shared::{PlayParams, State};
 
@@ -10,6 +11,7 @@ use super::exit::CommandError;
 use super::play::read_plan;
 use crate::atom::{Atom, Transport};
 use crate::client::{Plan, Sample};
+use crate::recording::Keepers;
 
 /// Between two messages of the upload (µs): the network side takes 64 in this time.
 const PACE_US: u64 = 1_000;
@@ -31,7 +33,7 @@ pub(super) struct Opening {
 
 impl Opening {
     /// Reads the goals of a plan or recording. Of one that is larger than `plan_bytes_max` every second sample is
-    /// left out, or three of four, …; curves join the rest.
+    /// left out, or two of three, three of four, …; curves join the rest.
     ///
     /// # Errors
     /// A file that cannot be read or is no plan.
@@ -40,19 +42,25 @@ impl Opening {
         Ok(Self { plan, path: path.display().to_string() })
     }
 
-    /// The plan with every second sample left out until it fits or its rate is odd; the last sample stays.
-    fn thinned(mut plan: Plan, plan_bytes_max: usize) -> Plan {
-        while plan.bytes().len() > plan_bytes_max && plan.rate_hz.is_multiple_of(2) && plan.samples.len() > 3
-        {
-            let last = plan.samples.len() - 1;
-            let mut samples: Vec<Sample> = plan.samples.iter().copied().step_by(2).collect();
-            if last % 2 == 1 {
-                // Half a step late, but there: the arm reaches its end.
-                samples.push(plan.samples[last]);
+    /// The plan with every so many-th of its samples that it fits and its rate is whole; the last sample stays. One that
+    /// no such number makes fit stays as it is.
+    fn thinned(plan: Plan, plan_bytes_max: usize) -> Plan {
+        let samples_max = plan_bytes_max / sample_bytes(plan.joints);
+        let last = plan.samples.len().saturating_sub(1);
+        let fits = |step: &usize| {
+            usize::from(plan.rate_hz).is_multiple_of(*step) && last.div_ceil(*step) < samples_max
+        };
+        match (1..=usize::from(plan.rate_hz)).find(fits) {
+            None | Some(1) => plan,
+            Some(step) => {
+                let mut samples: Vec<Sample> = plan.samples.iter().copied().step_by(step).collect();
+                if !last.is_multiple_of(step) {
+                    // Less than a step late, but there: the arm reaches its end.
+                    samples.push(plan.samples[last]);
+                }
+                Plan { rate_hz: plan.rate_hz / step as u16, cubic: true, joints: plan.joints, samples }
             }
-            plan = Plan { rate_hz: plan.rate_hz / 2, cubic: true, joints: plan.joints, samples };
         }
-        plan
     }
 
     /// The pose it begins in (°), for the arm to stand in; J7 as in `pose_deg` when it has six joints.
@@ -65,32 +73,30 @@ impl Opening {
     ///
     /// # Errors
     /// The ATOM does not play it.
-    pub(super) fn begin(&self, atom: &mut Atom) -> Result<(), CommandError> {
+    pub(super) fn begin(&self, atom: &mut Atom, keepers: &mut Keepers) -> Result<(), CommandError> {
+        let refuse = |why: String| CommandError::bad_input(format!("--play {}: the ATOM {why}", self.path));
+        let (samples, joints, there) =
+            (self.plan.samples.len(), self.plan.joints, usize::from(atom.truth().n));
+        if joints > there {
+            return Err(refuse(format!(
+                "has {there} joints, the plan {joints}; give it one of 6 joints, or the gripper and a newer --api"
+            )));
+        }
         let client = atom.connect(Transport::Udp);
         for message in self.plan.upload_messages() {
             atom.receive(client, &message);
-            atom.advance_to(atom.now_us() + PACE_US);
+            keepers.advance(atom, atom.now_us() + PACE_US);
         }
         if !atom.truth().plan_valid {
-            return Err(CommandError::bad_input(format!(
-                "--play {}: the ATOM takes no plan of {} samples with {} joints; give it a shorter one",
-                self.path,
-                self.plan.samples.len(),
-                self.plan.joints
-            )));
+            return Err(refuse(format!("has no memory for its {samples} samples; give it a shorter one")));
         }
         atom.receive(client, &build::play(PARAMS));
         let until_us = atom.now_us() + BEGIN_US;
         while atom.state() != State::Playing && atom.now_us() < until_us {
-            atom.advance_to(atom.now_us() + PACE_US);
+            keepers.advance(atom, atom.now_us() + PACE_US);
         }
         if atom.state() != State::Playing {
-            return Err(CommandError::bad_input(format!(
-                "--play {}: the ATOM refuses to play its {} joints with {} there; give it one of 6 joints, or the gripper",
-                self.path,
-                self.plan.joints,
-                atom.truth().n
-            )));
+            return Err(refuse("refuses to play it; are its goals within the joints' limits?".to_owned()));
         }
         atom.close(client);
         Ok(())
@@ -109,11 +115,9 @@ mod tests {
         let rest = ",0".repeat(joints - 1);
         let rows = (0..=200).map(|i| format!("{},{}{rest}\n", f64::from(i) * 0.01, 5.0 + f64::from(i) * 0.1));
         let text = format!("t,{}\n{}", names.join(","), rows.collect::<String>());
-        let path = std::env::temp_dir()
-            .join(format!("opening-{}-{joints}-{plan_bytes_max}.csv", std::process::id()));
-        std::fs::write(&path, text).expect("a file");
-        let opening = Opening::read(&path, plan_bytes_max);
-        std::fs::remove_file(&path).expect("it was there");
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), text).expect("room");
+        let opening = Opening::read(file.path(), plan_bytes_max);
         opening.expect("a plan")
     }
 
@@ -128,7 +132,7 @@ mod tests {
         let opening = turn(6, Options::default().plan_bytes_max);
         let mut atom = atom(&opening, true);
         assert!((atom.deg(0) - 5.0).abs() < 0.1, "{}", atom.deg(0));
-        opening.begin(&mut atom).expect("it plays");
+        opening.begin(&mut atom, &mut Keepers::default()).expect("it plays");
         assert_eq!(atom.state(), State::Playing);
         atom.advance_to(atom.now_us() + 5_000_000);
         assert_eq!(atom.state(), State::Ready);
@@ -141,25 +145,31 @@ mod tests {
         let opening = turn(6, 201 * 24 - 1);
         assert_eq!((opening.plan.rate_hz, opening.plan.samples.len(), opening.plan.cubic), (50, 101, true));
         assert!((opening.plan.samples[100].cmd_deg[0] - 25.0).abs() < 1e-9);
-        // Of 50 samples the last has an odd index: it stays beside the 25 of even ones.
+        // Of 201 samples at 100 Hz every fourth and every fifth leave whole rates, every third does not.
         let short = turn(6, 51 * 24 - 1);
-        assert_eq!((short.plan.rate_hz, short.plan.samples.len()), (25, 51));
-        let even = Opening::thinned(
-            Plan { samples: short.plan.samples[..50].to_vec(), rate_hz: 50, ..short.plan },
-            0,
+        assert_eq!((short.plan.rate_hz, short.plan.samples.len()), (20, 41));
+        let odd = Opening::thinned(
+            Plan { samples: opening.plan.samples[..50].to_vec(), rate_hz: 125, ..opening.plan },
+            49 * 24,
         );
-        let last = even.samples.last().expect("samples").cmd_deg[0];
-        assert_eq!((even.samples.len(), even.rate_hz), (26, 25));
-        assert!((last - 24.6).abs() < 1e-9, "{last}");
+        // The last of 50 is none of every fifth.
+        assert_eq!((odd.rate_hz, odd.samples.len()), (25, 11));
+        assert!((odd.samples[10].cmd_deg[0] - opening.plan.samples[49].cmd_deg[0]).abs() < 1e-9);
     }
 
     #[test]
     fn one_that_the_arm_cannot_play_is_refused() {
         let opening = turn(7, Options::default().plan_bytes_max);
-        let error = opening.begin(&mut atom(&opening, false)).expect_err("there is no J7");
-        assert!(
-            error.message.contains("7 joints with 6 there") && error.message.contains("or the gripper"),
-            "{error}"
-        );
+        let error =
+            opening.begin(&mut atom(&opening, false), &mut Keepers::default()).expect_err("there is no J7");
+        assert!(error.message.contains("has 6 joints, the plan 7"), "{error}");
+        let mut beyond = turn(6, Options::default().plan_bytes_max);
+        for sample in &mut beyond.plan.samples[100..] {
+            sample.cmd_deg[2] = 160.0;
+        }
+        let error = beyond
+            .begin(&mut atom(&beyond, true), &mut Keepers::default())
+            .expect_err("J3 goes to 150° only");
+        assert!(error.message.contains("within the joints' limits"), "{error}");
     }
 }

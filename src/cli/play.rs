@@ -1,11 +1,12 @@
 //! `atom-sim play` and `atom-sim signal`: a plan or a test signal on any ATOM, with its recording.
 
+use std::fs::File;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use firmware_core::control::SETTLE_US;
-use firmware_core::joints::TABLE;
+use firmware_core::joints::{ARM_JOINTS, TABLE};
 use firmware_core::motion::signal::{Params, Signal};
 use firmware_core::protocol::build;
 use firmware_core::protocol::reply::Done;
@@ -14,8 +15,9 @@ use firmware_core::units::DEG_PER_STEP;
 
 use super::exit::CommandError;
 use super::files::refuse;
+use super::new_file::{NewFile, refuse as refuse_file};
 use super::output::note;
-use super::robot::{Numbers, RobotArgs, bar, fail, parse_joints, report};
+use super::robot::{Numbers, RobotArgs, bar, fail, parse_joints, report, stop_on_ctrl_c};
 use super::values::whole;
 use crate::client::{Plan, Robot, compensate, plan_csv};
 use crate::recording::Collector;
@@ -29,7 +31,7 @@ struct PlayOptions {
     #[arg(long, value_name = "HZ", default_value_t = 500, value_parser = whole::<u16>(play_rates_hz()), allow_negative_numbers = true)]
     rate: u16,
     /// Speed cap of the servos (steps/s).
-    #[arg(long, value_name = "STEPS/S", default_value_t = 2000)]
+    #[arg(long, value_name = "STEPS/S", default_value_t = 2000, value_parser = whole::<u16>(0..=65_535), allow_negative_numbers = true)]
     speed_cap: u16,
     /// Stop when a joint is further than this from its wanted position (°).
     #[arg(long, value_name = "DEG", default_value_t = 20.0, value_parser = parse_tolerance, allow_negative_numbers = true)]
@@ -66,28 +68,62 @@ impl PlayOptions {
     }
 
     /// Runs what moves for `motion_s`, and settles.
-    fn run(&self, robot: &mut Robot, message: &[u8], motion_s: f64) -> Result<(), CommandError> {
+    fn run(
+        &self,
+        robot: &mut Robot,
+        message: &[u8],
+        motion_s: f64,
+        record: Option<Record>,
+    ) -> Result<(), CommandError> {
         let bar = bar((motion_s * 1000.0) as u64 + SETTLE_US / 1000, "playing");
-        let (done, collector) = robot
-            .run(message, |t_s| bar.set_position((t_s * 1000.0) as u64))
-            .map_err(|error| fail(&error))?;
+        let mut collector = Collector::default();
+        let progress = |t_s: f64| bar.set_position((t_s * 1000.0) as u64);
+        let outcome = robot.run(message, &mut collector, stop_on_ctrl_c(), progress);
         bar.finish_and_clear();
-        if let Some(path) = &self.record {
-            record(path, &collector, &done)?;
+        // What came is kept, however the run ended.
+        let kept = record.map_or(Ok(()), |record| record.write(&collector, outcome.as_ref().ok()));
+        let ended = outcome.map_err(|error| fail(&error)).and_then(|done| report(&done));
+        match (ended, kept) {
+            (Err(ended), Err(kept)) => {
+                note(kept);
+                Err(ended)
+            }
+            (ended, kept) => ended.and(kept),
         }
-        report(&done)
+    }
+
+    /// Makes the file of the recording: what cannot be kept is refused before anything moves.
+    fn record(&self) -> Result<Option<Record>, CommandError> {
+        let make = |path: &PathBuf| {
+            NewFile::create("--record", path).map(|(made, file)| Record { made, file, path: path.clone() })
+        };
+        self.record.as_ref().map(make).transpose()
     }
 }
 
-fn record(path: &Path, collector: &Collector, done: &Done) -> Result<(), CommandError> {
-    write_recording(path, collector)
-        .map_err(|error| CommandError::machine(format!("--record {}: {error}", path.display())))?;
-    let gaps = match collector.missing(done) {
-        0 => "all that the ATOM sent".to_owned(),
-        missing => format!("{missing} lost on the way"),
-    };
-    note(format_args!("{}: {} samples, {gaps}", path.display(), collector.len()));
-    Ok(())
+/// The recording of a run.
+struct Record {
+    made: NewFile,
+    file: File,
+    path: PathBuf,
+}
+
+impl Record {
+    fn write(self, collector: &Collector, done: Option<&Done>) -> Result<(), CommandError> {
+        if collector.is_empty() {
+            note(format_args!("no telemetry came, {} is not written", self.path.display()));
+            return Ok(());
+        }
+        write_recording(self.file, collector).map_err(|error| refuse_file("--record", &self.path, &error))?;
+        self.made.finish();
+        let gaps = match done.map(|done| collector.missing(done)) {
+            Some(0) => "all that the ATOM sent".to_owned(),
+            Some(missing) => format!("{missing} lost on the way"),
+            None => "up to where the run was lost".to_owned(),
+        };
+        note(format_args!("{}: {} samples, {gaps}", self.path.display(), collector.len()));
+        Ok(())
+    }
 }
 
 /// How goals make up for the servos.
@@ -110,7 +146,7 @@ pub(super) struct PlayArgs {
     #[arg(long, value_enum, default_value_t = Compensation::None)]
     compensate: Compensation,
     /// Lags of J1 to J6 (s) for --compensate lag, instead of the measured ones.
-    #[arg(long, value_name = "S", value_parser = parse_lags)]
+    #[arg(long, value_name = "S", value_parser = parse_lags, allow_hyphen_values = true)]
     lags: Option<Numbers>,
     /// Curves rather than lines between samples.
     #[arg(long)]
@@ -148,6 +184,7 @@ pub(super) fn run_play(args: &PlayArgs) -> Result<(), CommandError> {
         plan.duration_s(),
         list(start)
     );
+    let record = args.options.record()?;
     let mut robot = args.robot.connect_to_move(&what)?;
     let uploading = bar(1, "uploading");
     robot
@@ -158,7 +195,14 @@ pub(super) fn run_play(args: &PlayArgs) -> Result<(), CommandError> {
         .map_err(|error| fail(&error))?;
     uploading.finish_and_clear();
     let message = build::play(args.options.params());
-    args.options.run(&mut robot, &message, plan.duration_s())
+    args.options.run(&mut robot, &message, plan.duration_s(), record)
+}
+
+fn parse_base(text: &str) -> Result<Numbers, String> {
+    parse_joints(text)
+        .ok()
+        .filter(|base| base.0.len() == ARM_JOINTS)
+        .ok_or_else(|| "expected 6 angles (J1 to J6), separated by commas, such as 0,0,-90,0,0,0".to_owned())
 }
 
 fn parse_lags(text: &str) -> Result<Numbers, String> {
@@ -168,6 +212,9 @@ fn parse_lags(text: &str) -> Result<Numbers, String> {
 }
 
 fn compensate_plan(plan: &mut Plan, args: &PlayArgs) -> Result<(), CommandError> {
+    if args.lags.is_some() && args.compensate != Compensation::Lag {
+        return Err(CommandError::bad_input("--lags: expected --compensate lag with it, which uses them"));
+    }
     match args.compensate {
         Compensation::None => return Ok(()),
         Compensation::Lag => {
@@ -208,28 +255,28 @@ pub(super) struct SignalArgs {
     #[arg(value_enum)]
     kind: Kind,
     /// Joint, 1 to 6.
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<u8>(1..=6), allow_negative_numbers = true)]
     joint: u8,
     /// Amplitude (°).
-    #[arg(long, value_name = "DEG", default_value_t = 10.0)]
+    #[arg(long, value_name = "DEG", default_value_t = 10.0, allow_negative_numbers = true)]
     amp: f32,
     /// First frequency of a chirp (Hz).
-    #[arg(long, value_name = "HZ", default_value_t = 0.2)]
+    #[arg(long, value_name = "HZ", default_value_t = 0.2, allow_negative_numbers = true)]
     f0: f32,
     /// Last frequency of a chirp (Hz).
-    #[arg(long, value_name = "HZ", default_value_t = 2.0)]
+    #[arg(long, value_name = "HZ", default_value_t = 2.0, allow_negative_numbers = true)]
     f1: f32,
     /// Duration (s), 4 to 120.
-    #[arg(long, value_name = "S", default_value_t = 20.0)]
+    #[arg(long, value_name = "S", default_value_t = 20.0, allow_negative_numbers = true)]
     duration: f32,
     /// Top speed (°/s).
-    #[arg(long, value_name = "DEG/S", default_value_t = 60.0)]
+    #[arg(long, value_name = "DEG/S", default_value_t = 60.0, allow_negative_numbers = true)]
     vmax: f32,
     /// Top acceleration (°/s²).
-    #[arg(long, value_name = "DEG/S2", default_value_t = 300.0)]
+    #[arg(long, value_name = "DEG/S2", default_value_t = 300.0, allow_negative_numbers = true)]
     amax: f32,
     /// Base pose: J1,…,J6 (°).
-    #[arg(long, value_name = "POSE", value_parser = parse_joints, allow_hyphen_values = true, default_value = "0,0,0,0,0,0")]
+    #[arg(long, value_name = "POSE", value_parser = parse_base, allow_hyphen_values = true, default_value = "0,0,0,0,0,0")]
     base: Numbers,
     #[command(flatten)]
     options: PlayOptions,
@@ -268,7 +315,8 @@ pub(super) fn run_signal(args: &SignalArgs) -> Result<(), CommandError> {
     );
     let base_deg = core::array::from_fn(|joint| f32::from(signal.base_cdeg[joint]) / 100.0);
     let duration_s = f64::from(Signal::new(&signal, &base_deg).duration_s());
+    let record = args.options.record()?;
     let mut robot = args.robot.connect_to_move(&what)?;
     let message = build::play_signal(args.options.params(), &bytes);
-    args.options.run(&mut robot, &message, duration_s)
+    args.options.run(&mut robot, &message, duration_s, record)
 }

@@ -1,8 +1,11 @@
 //! Options and questions that all commands to an ATOM share.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use clap::Args;
 use firmware_core::protocol::build;
 use firmware_core::protocol::reply::Done;
+use firmware_core::shared::State;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::exit::CommandError;
@@ -10,12 +13,26 @@ use super::output::note;
 use crate::client::{Robot, RobotError, Target};
 use crate::recording::trace::words;
 
-/// Where the ATOM is, and whether it may move.
+/// Where the ATOM is.
 #[derive(Debug, Args)]
-pub(super) struct RobotArgs {
+pub(super) struct AtomArgs {
     /// The ATOM: `ws://HOST[:PORT]/ws` or `udp://HOST[:5006]`.
     #[arg(long, value_name = "URL", default_value = "ws://127.0.0.1:8281/ws")]
     atom: Target,
+}
+
+impl AtomArgs {
+    /// Connects.
+    pub(super) fn connect(&self) -> Result<Robot, CommandError> {
+        Robot::connect(&self.atom).map_err(CommandError::machine)
+    }
+}
+
+/// Where the ATOM is, and whether it may move.
+#[derive(Debug, Args)]
+pub(super) struct RobotArgs {
+    #[command(flatten)]
+    atom: AtomArgs,
     /// Move a robot that does not say it is a simulator.
     #[arg(long)]
     yes: bool,
@@ -25,14 +42,9 @@ pub(super) struct RobotArgs {
 }
 
 impl RobotArgs {
-    /// Connects.
-    pub(super) fn connect(&self) -> Result<Robot, CommandError> {
-        Robot::connect(&self.atom).map_err(CommandError::machine)
-    }
-
     /// Connects for a command that moves the arm: a real robot only with `--yes`.
     pub(super) fn connect_to_move(&self, what: &str) -> Result<Robot, CommandError> {
-        let mut robot = self.connect()?;
+        let mut robot = self.atom.connect()?;
         let pong = robot.ping().map_err(|error| fail(&error))?;
         if !self.yes && !robot.is_simulator().map_err(|error| fail(&error))? {
             let who = robot.status_line().map_or_else(
@@ -42,6 +54,25 @@ impl RobotArgs {
             return Err(CommandError::bad_input(format!(
                 "this moves a robot ({what}), and {who}; clear its space and say --yes"
             )));
+        }
+        match State::from_byte(pong.state) {
+            Some(State::Error) => {
+                return Err(CommandError::failed(
+                    "the ATOM is in its error state; look at the arm, then leave it with atom-sim hold",
+                ));
+            }
+            Some(State::Booting | State::Ota) => {
+                return Err(CommandError::failed(
+                    "the ATOM is starting or being updated; wait until it holds",
+                ));
+            }
+            Some(run) if run.is_run() => {
+                return Err(CommandError::failed(format!(
+                    "the ATOM is {} already; wait until it is at rest",
+                    run.name()
+                )));
+            }
+            Some(_) | None => {}
         }
         note(format_args!(
             "{what}: ATOM {}.{}.{}, {}",
@@ -90,12 +121,32 @@ pub(super) fn fail(error: &RobotError) -> CommandError {
 /// Says how a run ended; anything but done is a failure.
 pub(super) fn report(done: &Done) -> Result<(), CommandError> {
     let text = words::done_words(done);
-    if done.result == 0 {
-        note(text);
-        Ok(())
-    } else {
-        Err(CommandError::failed(format!("{text}; HOLD leaves the error")))
+    match done.result {
+        0 => {
+            note(text);
+            Ok(())
+        }
+        // It was stopped, or never began: there is no error to leave.
+        2 | 3 => Err(CommandError::failed(text)),
+        _error => Err(CommandError::failed(format!(
+            "{text}; look at the arm, then leave the error with atom-sim hold"
+        ))),
     }
+}
+
+/// From now on Ctrl-C asks a run to stop; a second one ends the program.
+pub(super) fn stop_on_ctrl_c() -> fn() -> bool {
+    static ASKED: AtomicBool = AtomicBool::new(false);
+    let handler = || {
+        if ASKED.swap(true, Ordering::Relaxed) {
+            // As a shell says of a program that SIGINT ended.
+            std::process::exit(130);
+        }
+        note("stopping; once more ends this program and leaves the arm to its run");
+    };
+    // It can only fail where there are no signals; there Ctrl-C ends the program.
+    let _set = ctrlc::set_handler(handler);
+    || ASKED.load(Ordering::Relaxed)
 }
 
 /// A bar on a terminal, nothing elsewhere.

@@ -9,18 +9,18 @@ use super::exit::CommandError;
 use super::files::refuse;
 use super::keep::KeepArgs;
 use super::logging::{self, LogLevel};
+use super::new_file::NewFile;
 use super::opening::Opening;
 use super::ready::{self, ReadyFile};
 use super::values::{
     Pose, parse_angle, parse_level, parse_plant, parse_pose, parse_speed, parse_target, whole,
 };
-use crate::atom::{ApiLevel, Atom, Options, Recording};
+use crate::atom::{ApiLevel, Atom, Options, Recording, SUBSCRIBERS_MAX};
 use crate::hardware::{HardwareError, HardwareOptions, Object, ObjectSize, PlantKind};
-use crate::recording::Keepers;
 use crate::recording::csv_file;
 use crate::server::api::Access;
 use crate::server::mdns::{Announcement, MdnsError};
-use crate::server::{self, Server, ServerOptions, Speed};
+use crate::server::{self, Server, ServerError, ServerOptions, Speed};
 
 /// Ports between one instance and the next.
 const INSTANCE_PORT_STEP: u32 = 10;
@@ -61,7 +61,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "LEVEL", value_parser = parse_level, default_value = "5.1")]
     api: ApiLevel,
     /// Clients that can be subscribed to the state stream at once (4 on the robot).
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = whole::<u16>(1..=256), allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = whole::<u16>(1..=SUBSCRIBERS_MAX as u64), allow_negative_numbers = true)]
     max_subscribers: u16,
     /// WebSocket connections served at once; one more is answered 503.
     #[arg(long, value_name = "N", default_value_t = server::CONNECTIONS_DEFAULT, value_parser = whole::<u16>(1..=4096), allow_negative_numbers = true)]
@@ -127,35 +127,39 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), CommandError> {
     }
     let mut atom = Atom::new(&atom_options).map_err(|error| refuse_arm(&error))?;
     logging::start(args.log);
-    let keepers = args.keep.open(&mut atom)?;
-    if let Some(opening) = &opening {
-        opening.begin(&mut atom)?;
-    }
     let ready_file = args.ready_file.as_deref().map(ReadyFile::prepare).transpose()?;
+    let (mut keepers, made) = args.keep.open(&mut atom)?;
+    if let Some(opening) = &opening {
+        opening.begin(&mut atom, &mut keepers)?;
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| CommandError::machine(format!("cannot start serving: {error}")))?;
     let mdns = args.mdns.as_deref();
-    runtime.block_on(serve(&options, atom, keepers, mdns, ready_file.as_ref()))
+    runtime.block_on(async {
+        // Signals first: from the ready line on, they stop the server in order.
+        let stop = stop_signal()?;
+        let server = Server::bind(&options, atom, keepers).map_err(CommandError::machine)?;
+        let address = server.endpoints().http;
+        // Its name is answered for as long as it serves.
+        let _announcement =
+            mdns.map(|name| Announcement::start(name, address)).transpose().map_err(refuse_name)?;
+        ready::announce(server.endpoints(), ready_file.as_ref())?;
+        // From here on files are worth keeping, whatever happens.
+        made.into_iter().for_each(NewFile::finish);
+        server.run(stop).await.map_err(refuse_run)
+    })
 }
 
-async fn serve(
-    options: &ServerOptions,
-    atom: Atom,
-    keepers: Keepers,
-    mdns: Option<&str>,
-    ready_file: Option<&ReadyFile>,
-) -> Result<(), CommandError> {
-    // Signals first: from the ready line on, they stop the server in order.
-    let stop = stop_signal()?;
-    let server = Server::bind(options, atom, keepers).map_err(CommandError::machine)?;
-    let address = server.endpoints().http;
-    // Its name is answered for as long as it serves.
-    let _announcement =
-        mdns.map(|name| Announcement::start(name, address)).transpose().map_err(refuse_name)?;
-    ready::announce(server.endpoints(), ready_file)?;
-    server.run(stop).await.map_err(CommandError::failed)
+fn refuse_run(error: ServerError) -> CommandError {
+    match error {
+        ServerError::Listen { .. }
+        | ServerError::StatusLog { .. }
+        | ServerError::Start(_)
+        | ServerError::Keep(_) => CommandError::machine(error),
+        ServerError::Simulation => CommandError::failed(error),
+    }
 }
 
 fn refuse_name(error: MdnsError) -> CommandError {
@@ -178,11 +182,19 @@ fn make_folder(folder: &Path) -> Result<PathBuf, CommandError> {
     })
 }
 
-/// The telemetry that PLAY and PLAY_SIGNAL play, if a recording is given.
+/// The telemetry that PLAY and PLAY_SIGNAL play, if a recording is given: what fits into messages, of the joints that
+/// the API knows.
 fn recording(args: &ServeArgs) -> Result<Option<Recording>, CommandError> {
     let Some(path) = &args.recording else { return Ok(None) };
-    let (n, rows) = csv_file::read_file(path).map_err(|error| refuse(&error))?;
-    Ok(Some(rows.iter().map(|row| row.to_sample(n)).collect()))
+    let (n, samples) = csv_file::read_samples(path).map_err(|error| refuse(&error))?;
+    if n > args.api.joints(n) {
+        return Err(CommandError::bad_input(format!(
+            "{}: a recording of {n} joints, which firmware {} does not report; give it one of 6 joints, or a newer --api",
+            path.display(),
+            args.api.name()
+        )));
+    }
+    Ok(Some(samples.into()))
 }
 
 fn atom_options(args: &ServeArgs) -> Options {

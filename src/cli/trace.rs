@@ -1,13 +1,14 @@
 //! `atom-sim replay` and `atom-sim trace show`: a session once more, or in words.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
 use super::exit::CommandError;
-use super::output::note;
+use super::new_file::NewFile;
+use super::output::{note, say, say_more};
 use super::values::whole;
 use crate::recording::mcap;
 use crate::recording::trace::{
@@ -64,11 +65,10 @@ fn judge(path: &Path, reader: &Reader<BufReader<File>>, verdict: Verdict) -> Res
     match verdict {
         Verdict::Same { inputs, outputs, virtual_us } => {
             let cut = if reader.was_cut_off() { ", up to where the trace was cut off" } else { "" };
-            say(&format!(
-                "identical: {outputs} outputs to {inputs} inputs in {:.3} s of virtual time{cut}",
+            say(format_args!(
+                "identical: {outputs} outputs to {inputs} inputs in {:.3} s of virtual time{cut}\n",
                 virtual_us as f64 / 1e6
-            ));
-            Ok(())
+            ))
         }
         Verdict::Different(difference) => {
             let Difference { line, expected, found } = *difference;
@@ -94,39 +94,35 @@ pub(super) fn run_trace(args: &TraceArgs) -> Result<(), CommandError> {
 
 fn convert(path: &Path, out: Option<&Path>, rate_hz: u16) -> Result<(), CommandError> {
     let mut reader = open(path)?;
-    let (out, file) = mcap_file(path, out)?;
+    let (out, made, file) = mcap_file(path, out)?;
     let verdict = replay_kept(&mut reader, |atom| mcap::Live::begin(BufWriter::new(file), rate_hz, atom))
         .map_err(|error| refuse_replay(path, &error))?;
+    // Of a difference it shows what came up to there.
+    made.finish();
     note(format_args!("{}", out.display()));
     judge(path, &reader, verdict)
 }
 
 /// Makes the MCAP file of a file; without a name it stands beside it.
-pub(super) fn mcap_file(of: &Path, out: Option<&Path>) -> Result<(PathBuf, File), CommandError> {
+pub(super) fn mcap_file(of: &Path, out: Option<&Path>) -> Result<(PathBuf, NewFile, File), CommandError> {
     let out = out.map_or_else(|| of.with_extension("mcap"), Path::to_owned);
-    let file = File::create_new(&out).map_err(|error| {
-        CommandError::machine(format!(
-            "{}: {error}; what is there stays as it is: give --out another name, or remove it",
-            out.display()
-        ))
-    })?;
-    Ok((out, file))
+    let (made, file) = NewFile::create("--out", &out)?;
+    Ok((out, made, file))
 }
 
 fn show(file: &Path, brief: bool) -> Result<(), CommandError> {
     let mut reader = open(file)?;
     let level = reader.header().options.level;
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    let mut print = |text: &str| writeln!(out, "{text}").is_ok();
-    let mut open = print(&words::header(reader.header()));
-    while open && let Some(line) = reader.read().map_err(|error| refuse(&error))? {
+    let mut said = say_more(format_args!("{}\n", words::header(reader.header())))?;
+    while said.is_continue()
+        && let Some(line) = reader.read().map_err(|error| refuse(&error))?
+    {
         if !(brief && matches!(&line, Line::Sent { bytes, .. } if is_stream(bytes))) {
-            // A reader that has seen enough closes the pipe.
-            open = print(&words::line(&line, level));
+            said = say_more(format_args!("{}\n", words::line(&line, level)))?;
         }
     }
-    if open && reader.was_cut_off() {
-        print("the trace was cut off here");
+    if said.is_continue() && reader.was_cut_off() {
+        say("the trace was cut off here\n")?;
     }
     Ok(())
 }
@@ -154,9 +150,4 @@ fn refuse_replay(path: &Path, error: &ReplayError) -> CommandError {
             CommandError::bad_input(format!("{}: {error}", path.display()))
         }
     }
-}
-
-fn say(text: &str) {
-    // Nobody is left to tell when standard output is closed.
-    let _ = writeln!(io::stdout(), "{text}");
 }

@@ -24,6 +24,20 @@ const PING_US: u64 = 500_000;
 /// A run from which nothing comes for this long is given up (µs).
 const SILENCE_US: u64 = 10_000_000;
 
+/// What is to be done is looked at this often (µs).
+const LOOK_US: u64 = 100_000;
+
+/// How far the start of a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    /// No answer yet.
+    Sent,
+    /// Refused as busy or in the wrong state: of a message that came twice this may be the second answer.
+    Refused(Ack),
+    /// It runs.
+    Begun,
+}
+
 /// Why something with an ATOM fails.
 #[derive(Debug, thiserror::Error)]
 pub enum RobotError {
@@ -125,19 +139,22 @@ impl Robot {
         Err(RobotError::NoAnswer { what: "PING".to_owned() })
     }
 
-    /// Sends one request and waits for its ACK.
+    /// Sends one request, which may come twice without harm, until its ACK comes.
     ///
     /// # Errors
     /// The network's, silence, or a refusal.
     pub fn request(&mut self, message: &[u8]) -> Result<(), RobotError> {
         let code = message.first().copied().unwrap_or_default();
-        self.link.send(message)?;
         let until_us = self.now_us() + ANSWER_US;
         while self.now_us() < until_us {
-            if let Some(Reply::Ack(ack)) = self.receive(until_us)?
-                && ack.code == code
-            {
-                return accepted(ack);
+            self.link.send(message)?;
+            let retry_us = self.now_us() + RETRY_US;
+            while self.now_us() < retry_us {
+                if let Some(Reply::Ack(ack)) = self.receive(retry_us)?
+                    && ack.code == code
+                {
+                    return accepted(ack);
+                }
             }
         }
         Err(RobotError::NoAnswer { what: words::code_word(code) })
@@ -171,58 +188,78 @@ impl Robot {
         Ok(())
     }
 
-    /// Waits for the end of the run that `message` started; `progress` hears the time of the latest sample (s).
+    /// Starts a run with `message` on an ATOM at rest and waits for its end; the telemetry goes into `collector`, also
+    /// of a run that fails. `progress` hears the time of the latest sample (s); once `asked_to_stop` says so, the run
+    /// is stopped.
     ///
     /// # Errors
     /// The network's, a refusal, or silence.
     pub fn run(
         &mut self,
         message: &[u8],
+        collector: &mut Collector,
+        asked_to_stop: impl Fn() -> bool,
         mut progress: impl FnMut(f64),
-    ) -> Result<(Done, Collector), RobotError> {
-        let code = message.first().copied().unwrap_or_default();
-        let mut collector = Collector::default();
-        let mut started = false;
+    ) -> Result<Done, RobotError> {
+        let what = || words::code_word(message.first().copied().unwrap_or_default());
         self.link.send(message)?;
-        let mut heard_us = self.now_us();
-        let (mut at_rest_us, mut ping_us) = (None, self.now_us() + PING_US);
+        let mut start = Start::Sent;
+        let (mut heard_us, mut at_rest_us) = (self.now_us(), None);
+        let (mut ping_us, mut stop_us) = (self.now_us() + RETRY_US, self.now_us());
         loop {
-            let limit_us = if started { SILENCE_US } else { ANSWER_US };
-            if self.now_us() > heard_us + limit_us {
-                let what = words::code_word(code);
-                return Err(if started { RobotError::Silent } else { RobotError::NoAnswer { what } });
+            let now_us = self.now_us();
+            match start {
+                Start::Begun if now_us > heard_us + SILENCE_US => return Err(RobotError::Silent),
+                Start::Refused(ack) if now_us > heard_us + ANSWER_US => {
+                    return accepted(ack).and(Err(RobotError::Silent));
+                }
+                Start::Sent if now_us > heard_us + ANSWER_US => {
+                    return Err(RobotError::NoAnswer { what: what() });
+                }
+                Start::Begun | Start::Refused(_) | Start::Sent => {}
             }
-            // A MOVE_TO over a WebSocket has no telemetry: the state says that it goes on.
-            if self.now_us() >= ping_us {
+            if asked_to_stop() && now_us >= stop_us {
+                self.link.send(&build::plain(codes::STOP))?;
+                stop_us = now_us + RETRY_US;
+            }
+            // The state says whether a start was lost, and that a MOVE_TO over a WebSocket, which has no telemetry,
+            // goes on.
+            if now_us >= ping_us {
                 self.link.send(&build::plain(codes::PING))?;
-                ping_us = self.now_us() + PING_US;
+                ping_us = now_us + if start == Start::Begun { PING_US } else { RETRY_US };
             }
-            match self.receive(ping_us)? {
-                Some(Reply::Ack(ack)) if ack.code == code => {
-                    accepted(ack)?;
-                    started = true;
+            match self.receive(ping_us.min(now_us + LOOK_US))? {
+                Some(Reply::Ack(ack)) if Some(&ack.code) == message.first() => {
                     heard_us = self.now_us();
+                    match ack.status {
+                        codes::OK => start = Start::Begun,
+                        // A message that came twice is refused the second time.
+                        _busy if start == Start::Begun => {}
+                        codes::REFUSED => (start, ping_us) = (Start::Refused(ack), heard_us),
+                        _refused => accepted(ack)?,
+                    }
                 }
                 Some(Reply::Telemetry(packet)) => {
-                    started = true;
-                    heard_us = self.now_us();
+                    (start, heard_us) = (Start::Begun, self.now_us());
                     collector.take(&packet);
                     progress(collector.latest_s());
                 }
-                Some(Reply::Done(done)) => return Ok((done, collector)),
-                Some(Reply::Pong(pong))
-                    if started && State::from_byte(pong.state).is_some_and(State::is_run) =>
-                {
-                    heard_us = self.now_us();
+                Some(Reply::Done(done)) => return Ok(done),
+                Some(Reply::Pong(pong)) if State::from_byte(pong.state).is_some_and(State::is_run) => {
+                    (start, heard_us) = (Start::Begun, self.now_us());
                     at_rest_us = None;
                 }
-                // Before the answer, only the answer counts. After it, a DONE may still be on its way.
-                Some(Reply::Pong(_)) if started => {
-                    let since_us = *at_rest_us.get_or_insert(self.now_us());
-                    if self.now_us() > since_us + ANSWER_US {
-                        return Err(RobotError::EndLost);
+                Some(Reply::Pong(_)) => match start {
+                    Start::Sent => self.link.send(message)?,
+                    Start::Refused(ack) => accepted(ack)?,
+                    // A DONE may still be on its way.
+                    Start::Begun => {
+                        let since_us = *at_rest_us.get_or_insert(self.now_us());
+                        if self.now_us() > since_us + ANSWER_US {
+                            return Err(RobotError::EndLost);
+                        }
                     }
-                }
+                },
                 Some(_) | None => {}
             }
         }

@@ -62,6 +62,7 @@ mod wire;
 pub use chain::Pose;
 pub use fault::{ArmFault, BusFault, FaultId, GripperFault, HardwareFault, ImuFault, PowerFault, ServoFault};
 pub use gripper::{Object, ObjectSize};
+pub(crate) use options::check_range;
 pub use options::{END_STOPS_DEG, HardwareError, HardwareOptions, READY_DEG, ZERO_DEG};
 pub use plant::PlantKind;
 pub use rig::{BusCounters, Hardware};

@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use firmware_core::joints::{ARM_JOINTS, JOINTS};
+use firmware_core::protocol::telemetry::Sample;
 
 use super::row::Row;
 use super::time_table::{ReadError, TimeTable};
@@ -45,14 +46,10 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The writer's.
     pub fn write(&mut self, row: &Row) -> std::io::Result<()> {
-        write!(self.out, "{}", row.t_s)?;
-        for values in [row.reference_deg, row.cmd_deg, row.position_deg, row.speed_dps, row.load_percent] {
-            for value in &values[..self.n] {
-                write!(self.out, ",{value}")?;
-            }
-        }
-        for value in row.acc_g.iter().chain(&row.gyro_dps) {
-            write!(self.out, ",{value}")?;
+        let mut comma = "";
+        for value in row_values(row, self.n) {
+            write!(self.out, "{comma}{value}")?;
+            comma = ",";
         }
         writeln!(self.out)
     }
@@ -134,6 +131,41 @@ pub fn read_file(path: &Path) -> Result<(usize, Vec<Row>), ReadError> {
         return Err(reader.table.content(2, "a row per control cycle", "none"));
     }
     Ok((reader.joints(), rows))
+}
+
+/// Reads a recording as the telemetry it was made of.
+///
+/// # Errors
+/// [`ReadError`]; also values that no telemetry can carry.
+pub fn read_samples(path: &Path) -> Result<(usize, Vec<Sample>), ReadError> {
+    let file = File::open(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+    let mut reader = Reader::new(file, path)?;
+    let (n, mut samples) = (reader.joints(), Vec::new());
+    while let Some(row) = reader.read()? {
+        let sample = row.to_sample(n);
+        let back = row_values(&Row::from_sample(&sample), n);
+        for ((name, value), carried) in column_names(n).iter().zip(row_values(&row, n)).zip(back) {
+            // A step is 0.09°, a unit of load 0.1 %, of rate 0.06 °/s.
+            if (value - carried).abs() > 0.1 {
+                let expected = format!("a value of column `{name}` that telemetry can carry");
+                return Err(reader.table.content(reader.table.line(), expected, value.to_string()));
+            }
+        }
+        samples.push(sample);
+    }
+    if samples.is_empty() {
+        return Err(reader.table.content(2, "a row per control cycle", "none"));
+    }
+    Ok((n, samples))
+}
+
+/// A row's values in the order of the columns.
+fn row_values(row: &Row, n: usize) -> Vec<f64> {
+    let joints = [row.reference_deg, row.cmd_deg, row.position_deg, row.speed_dps, row.load_percent];
+    let mut values = vec![row.t_s];
+    values.extend(joints.iter().flat_map(|joints| &joints[..n]));
+    values.extend(row.acc_g.iter().chain(&row.gyro_dps));
+    values
 }
 
 #[cfg(test)]

@@ -122,9 +122,33 @@ impl Keepers {
     }
 
     /// Ends every file.
-    pub fn end(&mut self, atom: &mut Atom) {
+    ///
+    /// # Errors
+    /// That of the first keeper that failed, now or before, and that nobody ended.
+    pub fn end(&mut self, atom: &mut Atom) -> io::Result<()> {
         self.take_inputs(atom);
         self.tell(|keeper| keeper.end(atom));
+        match self.failures.drain(..).next() {
+            Some((_, error)) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// Moves time on with a look whenever a keeper wants one, and tells all that comes of it. Outputs go to the keepers
+    /// alone.
+    pub fn advance(&mut self, atom: &mut Atom, t_us: u64) {
+        loop {
+            self.take_inputs(atom);
+            let look_us = self.next_look_us().filter(|look_us| *look_us <= t_us);
+            atom.advance_to(look_us.unwrap_or(t_us));
+            self.take_inputs(atom);
+            while let Some(output) = atom.poll_output() {
+                self.output(&output);
+            }
+            if look_us.is_none() {
+                return;
+            }
+        }
     }
 
     fn tell(&mut self, mut what: impl FnMut(&mut Box<dyn Keeper>) -> io::Result<()>) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use firmware_core::platform::ClientId;
@@ -42,26 +42,38 @@ impl RunFiles {
     }
 
     fn write(&mut self, collector: &Collector) -> io::Result<()> {
-        if self.runs >= self.runs_max {
-            return Err(io::Error::other(format!(
-                "the folder has its limit of {} recordings",
-                self.runs_max
-            )));
-        }
-        self.runs += 1;
-        let path = self.folder.join(format!("run-{:03}.csv", self.runs));
-        write_recording(&path, collector)?;
+        let (path, file) = self.next_file()?;
+        write_recording(file, collector)?;
         tracing::info!("recorded {} samples in {}", collector.len(), path.display());
         Ok(())
     }
+
+    /// The next file that is not there yet: another simulator may record into the same folder.
+    fn next_file(&mut self) -> io::Result<(PathBuf, File)> {
+        loop {
+            if self.runs >= self.runs_max {
+                return Err(io::Error::other(format!(
+                    "the folder has its limit of {} recordings",
+                    self.runs_max
+                )));
+            }
+            self.runs += 1;
+            let path = self.folder.join(format!("run-{:03}.csv", self.runs));
+            match File::create_new(&path) {
+                Ok(file) => return Ok((path, file)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
 }
 
-/// Writes the telemetry of one run to a file.
+/// Writes the telemetry of one run.
 ///
 /// # Errors
-/// The file's.
-pub fn write_recording(path: &Path, collector: &Collector) -> io::Result<()> {
-    let mut writer = Writer::new(BufWriter::new(File::create(path)?), collector.joints())?;
+/// The writer's.
+pub fn write_recording(out: impl Write, collector: &Collector) -> io::Result<()> {
+    let mut writer = Writer::new(BufWriter::new(out), collector.joints())?;
     for sample in collector.samples() {
         writer.write(&Row::from_sample(sample))?;
     }

@@ -12,7 +12,7 @@ use super::fault_entry::FaultEntry;
 use super::format::{Arm, Client, Expect, File, Plant, Step, TransportName, WifiName};
 use super::plan::{Begin, ClientPlan, ExpectPlan, Scenario, StepPlan, Window};
 use crate::atom::fault::{self, Scope};
-use crate::atom::{Atom, ClientId, CpuModel, Options, Transport};
+use crate::atom::{ClientId, CpuModel, Options, Transport};
 use crate::hardware::{HardwareOptions, Object, ObjectSize, PlantKind, READY_DEG};
 use crate::link::Profile;
 
@@ -62,7 +62,7 @@ pub(super) fn scenario(source: &Source<'_>, file: File) -> Result<Scenario, Vec<
             arm_options(arm.get_ref(), file.seed)
         },
     );
-    if let Err(error) = Atom::new(&options) {
+    if let Err(error) = options.check() {
         let at = file.arm.as_ref().map_or_else(|| file.name.span(), Spanned::span);
         findings.add(&at, format!("the arm cannot be: {error}"));
     }

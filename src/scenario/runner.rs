@@ -339,7 +339,7 @@ impl<'a> Run<'a> {
         }
         while let Some(FaultEvent { t_us, started, kind, .. }) = self.world.poll_fault_event() {
             let word = if started { "starts" } else { "ends" };
-            self.tail.event(t_us - start_us, format!("fault {word}: {kind:?}"));
+            self.tail.event(t_us - start_us, format!("fault {word}: {kind}"));
         }
     }
 

@@ -62,6 +62,9 @@ pub enum ServerError {
     /// The simulation thread ended by itself.
     #[error("the simulation failed; the log above says where: please report it")]
     Simulation,
+    /// The server ran to its end, but a file could not be kept to its end.
+    #[error("a file was not kept to the end: {0}; make room for it and begin again")]
+    Keep(io::Error),
 }
 
 fn advice(error: &io::Error, option: &str) -> String {
@@ -180,11 +183,14 @@ impl Server {
         let _ = self.inputs.post(Input::Stop);
         let joined = simulation.join();
         report_lag(&self.lag);
-        if stopped && joined.is_ok() { Ok(()) } else { Err(ServerError::Simulation) }
+        match joined {
+            Ok(kept) if stopped => kept.map_err(ServerError::Keep),
+            Ok(_) | Err(_) => Err(ServerError::Simulation),
+        }
     }
 }
 
-type SimulationThread = thread::JoinHandle<()>;
+type SimulationThread = thread::JoinHandle<io::Result<()>>;
 
 /// Starts the simulation thread, with a receiver that resolves when it has ended, in whatever way.
 fn start_simulation(
@@ -196,7 +202,7 @@ fn start_simulation(
         .spawn(move || {
             // Dropped at the end of the thread, even by a panic.
             let _alive = alive;
-            simulation.run();
+            simulation.run()
         })
         .map_err(ServerError::Start)?;
     Ok((thread, ended))

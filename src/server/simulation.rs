@@ -1,5 +1,6 @@
 //! The simulation thread: owns the ATOM and the pacer, takes inputs, sends outputs when they are due.
 
+use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
@@ -111,7 +112,10 @@ impl Simulation {
     }
 
     /// Runs until an input says stop, or nobody is left to send one.
-    pub(super) fn run(mut self) {
+    ///
+    /// # Errors
+    /// A file that was to be kept was not, to its end.
+    pub(super) fn run(mut self) -> io::Result<()> {
         while self.turn() == Next::GoOn {
             if let Some(scenario) = self.desk.stage().next()
                 && live::run(&mut self, scenario) == Next::Stop
@@ -119,7 +123,7 @@ impl Simulation {
                 break;
             }
         }
-        self.keepers.end(&mut self.atom);
+        self.keepers.end(&mut self.atom)
     }
 
     /// One turn that takes time no further than `stop_us`.

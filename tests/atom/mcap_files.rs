@@ -150,7 +150,7 @@ fn a_live_file_has_joints_tcp_imu_state_and_events_at_virtual_time() {
         "websocket-1 → ATOM  MOVE_TO (20.00 0.00 -30.00 0.00 0.00 0.00 -10.00)° as fast as allowed"
     ));
     assert!(says(3, "websocket-1 ← ATOM  ACK MOVE_TO: refused: J3 outside its limits"));
-    assert!(says(3, "fault 1 starts: Power(CycleBoth)"));
+    assert!(says(3, "fault 1 starts: power.cycle_both"));
     assert!(says(2, "a new ATOM: API 5.1, seed 0"));
     assert!(!log.iter().any(|line| line["message"].as_str().is_some_and(|said| said.contains("STREAM "))));
 }

@@ -143,7 +143,7 @@ fn a_trace_in_words_names_clients_messages_and_times() {
         "websocket-2 → ATOM  MOVE_TO (20.00 0.00 -30.00 0.00 0.00 0.00)° as fast as allowed",
         "websocket-2 ← ATOM  ACK MOVE_TO: done",
         "udp-1 → ATOM  STOP",
-        "fault 2 starts: Power(CycleBoth)",
+        "fault 2 starts: power.cycle_both",
         "ATOM closes the WebSocket of websocket-2",
         "a new ATOM: API 5.1, seed 0",
         "end of the trace",

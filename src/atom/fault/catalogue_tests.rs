@@ -6,7 +6,7 @@ use firmware_core::platform::{ClientId, Transport};
 
 use super::*;
 use crate::atom::fault::entry::{Parameter, ParameterKind};
-use crate::atom::fault::kind::{FaultKind, GripperFault, ObjectSize, ServoFault, WifiFault};
+use crate::atom::fault::kind::{Fault, FaultKind, GripperFault, ObjectSize, Scope, ServoFault, WifiFault};
 use crate::atom::fault::page::page;
 use crate::atom::fault::parse::{Value, parse};
 
@@ -42,6 +42,23 @@ fn every_fault_of_the_table_can_be_made() {
     for entry in all() {
         assert!(make(entry.name, &least(entry)).is_ok(), "{}", entry.name);
     }
+}
+
+#[test]
+fn in_words_every_fault_begins_with_its_name_and_names_joints_as_people_do() {
+    for entry in all() {
+        let words = make(entry.name, &least(entry)).expect("it can be made").to_string();
+        let name: String = words.chars().take_while(|c| !" ,".contains(*c)).collect();
+        assert_eq!(name, entry.name, "{words}");
+        assert_eq!(words.contains(" J1"), entry.parameters.iter().any(|p| p.name == "joint"), "{words}");
+    }
+    let latency = make("wifi.latency", &[("client", Value::Text("page".into())), ("ms", Value::Number(1.5))]);
+    let scope = Scope { after_us: 500_000, for_us: Some(2_000_000), every_us: None, probability: 0.5 };
+    let fault = Fault { kind: latency.expect("it can be made"), scope };
+    assert_eq!(
+        fault.to_string(),
+        "wifi.latency of 1.5 ms, websocket-3, after 0.5 s, for 2 s, with probability 0.5"
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! | [`page`] | the published page, made from the table |
 //! | [`mod@parse`] | a name and a table of parameters → a fault, or what is wrong with them |
 //! | [`schedule`] | when faults start and end |
+//! | `words` | faults in words |
 
 mod body;
 pub mod catalogue;
@@ -17,6 +18,7 @@ pub mod kind;
 pub mod page;
 pub mod parse;
 pub mod schedule;
+mod words;
 mod world;
 
 pub use kind::{

@@ -70,6 +70,11 @@ pub struct Reader<R> {
     number: usize,
     text: String,
     cut_off: bool,
+    /// Times of the last output and of the last line that is none (µs): each kind is in order.
+    output_us: u64,
+    input_us: u64,
+    /// That was the end.
+    ended: bool,
 }
 
 impl<R: BufRead> Reader<R> {
@@ -85,12 +90,27 @@ impl<R: BufRead> Reader<R> {
             reason: reason.to_string(),
         };
         let version: Version = serde_json::from_str(&text).map_err(no_trace)?;
+        if version.atom_sim_trace == 0 {
+            let reason = "expected a format from 1 on, found 0".to_owned();
+            return Err(TraceError::NoTrace { path: path.to_owned(), reason });
+        }
         if version.atom_sim_trace > FORMAT_VERSION {
             let (found, version) = (version.atom_sim_trace, version.version);
             return Err(TraceError::Newer { path: path.to_owned(), found, version });
         }
-        let header = serde_json::from_str(&text).map_err(no_trace)?;
-        Ok(Self { input, path: path.to_owned(), header, number: 1, text, cut_off: false })
+        let header: Header = serde_json::from_str(&text).map_err(no_trace)?;
+        let start_us = header.start_us;
+        Ok(Self {
+            input,
+            path: path.to_owned(),
+            header,
+            number: 1,
+            text,
+            cut_off: false,
+            output_us: start_us,
+            input_us: start_us,
+            ended: false,
+        })
     }
 
     /// The header.
@@ -108,6 +128,27 @@ impl<R: BufRead> Reader<R> {
         self.cut_off
     }
 
+    /// Refuses a line that cannot stand where it stands.
+    fn in_order(&mut self, line: Line) -> Result<Line, TraceError> {
+        let wrong = |reason: String| TraceError::Line { path: self.path.clone(), line: self.number, reason };
+        if self.ended {
+            return Err(wrong("expected nothing behind the end, found a line".to_owned()));
+        }
+        let t_us = line.t_us();
+        if let Line::Reset { .. } = line {
+            // A new ATOM begins a time of its own.
+            (self.output_us, self.input_us) = (t_us, t_us);
+            return Ok(line);
+        }
+        let before_us = if line.is_output() { self.output_us } else { self.input_us };
+        if t_us < before_us {
+            return Err(wrong(format!("expected a time from {before_us} µs on, found {t_us} µs")));
+        }
+        *(if line.is_output() { &mut self.output_us } else { &mut self.input_us }) = t_us;
+        self.ended = matches!(line, Line::End { .. });
+        Ok(line)
+    }
+
     /// The next line, `None` at the end. A last line without its end, as a crash leaves it, counts as no line.
     ///
     /// # Errors
@@ -122,7 +163,7 @@ impl<R: BufRead> Reader<R> {
                 continue;
             }
             match serde_json::from_str(&self.text) {
-                Ok(line) => return Ok(Some(line)),
+                Ok(line) => return self.in_order(line).map(Some),
                 Err(_) if !self.text.ends_with('\n') => {
                     self.cut_off = true;
                     return Ok(None);

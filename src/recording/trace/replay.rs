@@ -75,6 +75,9 @@ pub enum ReplayError {
     },
 }
 
+/// Time is gone in slices of this (virtual µs).
+const SLICE_US: u64 = 10_000_000;
+
 /// A replay on its way.
 struct Replay<'a> {
     atom: Atom,
@@ -169,7 +172,9 @@ impl Replay<'_> {
             self.look()?;
             return Ok(None);
         }
-        self.advance_to(line.t_us())?;
+        if let Some(difference) = self.advance_to(line, number)? {
+            return Ok(Some(difference));
+        }
         if let Some(input) = line.input() {
             self.inputs += 1;
             self.atom.apply(&input).map_err(|source| ReplayError::Input { line: number, source })?;
@@ -190,18 +195,29 @@ impl Replay<'_> {
         Ok(Some(Difference { line: number, expected: Some(line.clone()), found }))
     }
 
-    /// Advances, with a look whenever the keeper wants one.
-    fn advance_to(&mut self, t_us: u64) -> Result<(), ReplayError> {
+    /// Advances to a line's time, with a look whenever the keeper wants one. An output that the trace should have had
+    /// long before is the difference: the rest of the way is not gone.
+    fn advance_to(&mut self, line: &Line, number: usize) -> Result<Option<Difference>, ReplayError> {
+        let t_us = line.t_us();
         self.look()?;
-        while let Some(look_us) = self.keeper.as_ref().and_then(|keeper| keeper.next_look_us())
-            && look_us <= t_us
-        {
-            self.atom.advance_to(look_us);
+        loop {
+            let look_us = self.keeper.as_ref().and_then(|keeper| keeper.next_look_us());
+            let slice_us = self.atom.now_us().saturating_add(SLICE_US);
+            let to_us = look_us.unwrap_or(u64::MAX).min(slice_us).min(t_us);
+            self.atom.advance_to(to_us);
             self.collect()?;
-            self.look()?;
+            if look_us.is_some_and(|look_us| look_us <= to_us) {
+                self.look()?;
+            }
+            let late = |found: &Line| found.is_output() && found.t_us() + SLICE_US < to_us;
+            if let Some(at) = self.found.iter().position(late) {
+                let (found, expected) = (self.found.remove(at), Some(line.clone()));
+                return Ok(Some(Difference { line: number, expected, found }));
+            }
+            if to_us == t_us {
+                return Ok(None);
+            }
         }
-        self.atom.advance_to(t_us);
-        self.collect()
     }
 
     fn look(&mut self) -> Result<(), ReplayError> {

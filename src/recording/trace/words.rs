@@ -46,10 +46,10 @@ pub fn event(line: &Line, level: ApiLevel) -> String {
         Line::Wifi { client, profile, .. } => {
             format!("{} gets the WiFi `{}`", client_name::name(*client), profile.name())
         }
-        Line::Inject { id, fault, .. } => format!("fault {} given: {fault:?}", id.0),
+        Line::Inject { id, fault, .. } => format!("fault {} given: {fault}", id.0),
         Line::Clear { id, .. } => format!("fault {} cleared", id.0),
         Line::Fault { id, started, kind, .. } => {
-            format!("fault {} {}: {kind:?}", id.0, if *started { "starts" } else { "ends" })
+            format!("fault {} {}: {kind}", id.0, if *started { "starts" } else { "ends" })
         }
         Line::Sent { client, bytes, .. } => {
             format!("{} ← ATOM  {}", client_name::name(*client), reply(bytes))
@@ -243,9 +243,9 @@ pub fn done_words(done: &Done) -> String {
     let deg = f32::from(done.error_steps) * DEG_PER_STEP;
     let result = match done.result {
         0 => "done".to_owned(),
-        1 => format!("tracking error: J{} was {deg:.1}° off in steps of its encoder", done.joint),
+        1 => format!("tracking error: J{} was {deg:.1}° off", done.joint),
         2 => "stopped".to_owned(),
-        3 => format!("not at the start pose: J{} was {deg:.1}° off in steps of its encoder", done.joint),
+        3 => format!("not at the start pose: J{} was {deg:.1}° off", done.joint),
         4 => "bus error".to_owned(),
         other => format!("result {other}"),
     };
