@@ -186,8 +186,10 @@ fn read_line(log: &UdpSocket) -> Option<String> {
     Some(String::from_utf8_lossy(&buffer[..count]).into_owned())
 }
 
+/// Nothing came, or a signal came first.
 fn is_silence(error: &io::Error) -> bool {
-    [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut].contains(&error.kind())
+    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    [Interrupted, TimedOut, WouldBlock].contains(&error.kind())
 }
 
 fn resolve(host: &str) -> io::Result<SocketAddr> {

@@ -225,4 +225,30 @@ mod tests {
         let message = Reader::new("t,q_1\n".as_bytes(), Path::new("r.csv")).expect_err("columns").to_string();
         assert_eq!(message, "r.csv:1: expected a column `q_plan_1`, found none");
     }
+
+    #[test]
+    fn a_recording_whose_values_no_telemetry_can_carry_is_refused_by_line_and_column() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let read = |rows: &[Row]| {
+            std::fs::write(file.path(), recording(7, rows)).expect("room");
+            read_samples(file.path()).map_err(|error| error.to_string())
+        };
+        let (n, samples) = read(&[sample_row(1.0), sample_row(2.0)]).expect("a recording");
+        assert_eq!((n, samples.len(), samples[1].t_us), (7, 2, 4_000));
+        for (column, change) in [
+            ("t", (|row| row.t_s = 5_000.0) as fn(&mut Row)),
+            ("q_plan_1", |row| row.reference_deg[0] = 1e300),
+            ("q_7", |row| row.position_deg[6] = -200.0),
+            ("dq_2", |row| row.speed_dps[1] = 5_000.0),
+            ("load_6", |row| row.load_percent[5] = 103.0),
+            ("acc_z", |row| row.acc_g[2] = 9.0),
+            ("gyro_x", |row| row.gyro_dps[0] = -3_000.0),
+        ] {
+            let mut row = sample_row(2.0);
+            change(&mut row);
+            let error = read(&[sample_row(1.0), row]).expect_err("too much");
+            let expected = format!(":3: expected a value of column `{column}` that telemetry can carry");
+            assert!(error.contains(&expected), "{error}");
+        }
+    }
 }

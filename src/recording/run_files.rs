@@ -18,6 +18,8 @@ use crate::atom::{Atom, JournalEntry, Output};
 #[derive(Debug)]
 pub struct RunFiles {
     folder: PathBuf,
+    /// Number of the last file.
+    number: u64,
     runs: u32,
     runs_max: u32,
     collectors: BTreeMap<ClientId, Collector>,
@@ -31,14 +33,14 @@ impl RunFiles {
     /// The folder cannot be made.
     pub fn new(folder: &Path, runs_max: u32) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
-        let mut runs = 0;
+        let mut number = 0;
         for entry in std::fs::read_dir(folder)? {
             let name = entry?.file_name();
-            let number =
+            let found: Option<u32> =
                 name.to_str().and_then(|name| name.strip_prefix("run-")?.strip_suffix(".csv")?.parse().ok());
-            runs = runs.max(number.unwrap_or(0));
+            number = number.max(found.map_or(0, u64::from));
         }
-        Ok(Self { folder: folder.to_owned(), runs, runs_max, collectors: BTreeMap::new() })
+        Ok(Self { folder: folder.to_owned(), number, runs: 0, runs_max, collectors: BTreeMap::new() })
     }
 
     fn write(&mut self, collector: &Collector) -> io::Result<()> {
@@ -53,14 +55,17 @@ impl RunFiles {
         loop {
             if self.runs >= self.runs_max {
                 return Err(io::Error::other(format!(
-                    "the folder has its limit of {} recordings",
+                    "expected at most {} recordings, the limit of them is reached",
                     self.runs_max
                 )));
             }
-            self.runs += 1;
-            let path = self.folder.join(format!("run-{:03}.csv", self.runs));
+            self.number += 1;
+            let path = self.folder.join(format!("run-{:03}.csv", self.number));
             match File::create_new(&path) {
-                Ok(file) => return Ok((path, file)),
+                Ok(file) => {
+                    self.runs += 1;
+                    return Ok((path, file));
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -122,5 +127,36 @@ impl Keeper for RunFiles {
             self.write(collector)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_simulators_recordings_in_the_folder_stay() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut first = RunFiles::new(folder.path(), u32::MAX).expect("a folder");
+        let mut second = RunFiles::new(folder.path(), u32::MAX).expect("a folder");
+        for (files, name) in [(&mut first, "run-001.csv"), (&mut second, "run-002.csv")] {
+            let (path, _) = files.next_file().expect("room");
+            assert_eq!(path, folder.path().join(name));
+        }
+        assert_eq!(first.next_file().expect("room").0, folder.path().join("run-003.csv"));
+    }
+
+    #[test]
+    fn no_more_runs_than_asked_for_are_kept_whatever_is_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("run-4294967295.csv"), "").expect("room");
+        std::fs::write(folder.path().join("run-9.csv"), "").expect("room");
+        let mut files = RunFiles::new(folder.path(), 2).expect("a folder");
+        for _ in 0..2 {
+            files.next_file().expect("room");
+        }
+        assert!(
+            files.next_file().expect_err("two were asked for").to_string().contains("at most 2 recordings")
+        );
     }
 }

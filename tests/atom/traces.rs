@@ -127,6 +127,71 @@ fn a_newer_trace_is_refused_politely_and_a_broken_line_by_its_number() {
     assert!(error.starts_with("t.jsonl:5: expected a line of a trace: unknown variant"), "{error}");
 }
 
+/// A trace of an idle second, and what replaying it says after `change` changed its text.
+fn replay_of_changed(change: impl FnOnce(&str) -> String) -> Result<Verdict, String> {
+    let mut bench = Bench::new(&Options::default());
+    let mut writer = Writer::begin(Vec::new(), &mut bench.atom).expect("memory");
+    let udp = bench.udp();
+    bench.send(udp, &build::plain(codes::PING));
+    bench.atom.advance_to(bench.atom.now_us() + 1_500_000);
+    drain(&mut bench, &mut writer);
+    let trace = writer.finish(bench.atom.now_us()).expect("memory");
+    let changed = change(&String::from_utf8(trace).expect("ASCII"));
+    let mut reader = Reader::new(Cursor::new(changed.as_bytes()), Path::new("trace.jsonl"))
+        .map_err(|error| error.to_string())?;
+    replay(&mut reader).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_trace_with_impossible_numbers_is_refused_before_it_takes_memory() {
+    let refusal = |from: &str, to: &str| {
+        replay_of_changed(|text| {
+            assert!(text.contains(from), "{text}");
+            text.replace(from, to)
+        })
+        .expect_err("an impossible trace")
+    };
+    let subscribers = refusal("\"max_subscribers\":8", "\"max_subscribers\":18446744073709551615");
+    assert!(
+        subscribers.contains("a number of subscribers") && subscribers.contains("1 to 256"),
+        "{subscribers}"
+    );
+    let plan = refusal("\"plan_bytes_max\":120024", "\"plan_bytes_max\":120024000000");
+    assert!(plan.contains("a plan memory"), "{plan}");
+    let format = refusal("\"atom_sim_trace\":1", "\"atom_sim_trace\":0");
+    assert!(format.contains("expected a format from 1 on, found 0"), "{format}");
+}
+
+#[test]
+fn lines_out_of_order_are_refused_by_their_number() {
+    assert!(matches!(replay_of_changed(str::to_owned), Ok(Verdict::Same { .. })));
+    let behind = replay_of_changed(|text| format!("{text}{}\n", text.lines().nth(1).expect("a line")));
+    assert!(behind.expect_err("a line behind the end").contains("expected nothing behind the end"));
+    let back = replay_of_changed(|text| {
+        let mut lines: Vec<&str> = text.lines().collect();
+        let ping = lines.iter().position(|line| line.contains("received")).expect("the PING");
+        // Once more, later, with its old time.
+        lines.insert(lines.len() - 1, lines[ping]);
+        let connect = lines[1].replace("udp-1", "udp-2").replace("\"t_us\":", "\"t_us\":1");
+        lines.insert(ping, &connect);
+        lines.join("\n") + "\n"
+    });
+    let back = back.expect_err("time goes back");
+    assert!(back.starts_with("trace.jsonl:4: ") && back.contains("expected a time from"), "{back}");
+}
+
+#[test]
+fn an_end_that_no_output_reaches_is_a_difference_at_once() {
+    let verdict = replay_of_changed(|text| {
+        let end = text.lines().last().expect("the end");
+        text.replace(end, r#"{"what":"end","t_us":10000000000000}"#)
+    });
+    // A status line that the trace lacks, long before.
+    let Ok(Verdict::Different(difference)) = verdict else { panic!("{verdict:?}") };
+    assert!(matches!(difference.expected, Some(Line::End { .. })), "{difference:?}");
+    assert!(matches!(difference.found, Some(Line::StatusLine { .. })), "{difference:?}");
+}
+
 #[test]
 fn a_trace_in_words_names_clients_messages_and_times() {
     let trace = session();

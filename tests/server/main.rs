@@ -10,6 +10,7 @@ mod events;
 mod examples;
 mod hostile;
 mod live;
+mod lost_runs;
 mod many;
 mod mdns;
 mod process;

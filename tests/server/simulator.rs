@@ -37,13 +37,13 @@ pub(crate) fn run(options: &[&str]) -> Output {
     output
 }
 
-fn command(options: &[&str]) -> Command {
+pub(crate) fn command(options: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_atom-sim"));
     command.args(options).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
-fn wait(child: &mut Child) -> ExitStatus {
+pub(crate) fn wait(child: &mut Child) -> ExitStatus {
     let begin = now();
     loop {
         if let Some(status) = child.try_wait().expect("it is our child") {

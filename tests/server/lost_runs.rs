@@ -1,0 +1,191 @@
+//! Client commands whose messages come twice or never, whose run is stopped, or whose recording has no place.
+
+use std::fs;
+use std::io::Read;
+use std::net::UdpSocket;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use atom_sim::recording::csv_file::read_file;
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::api::Api;
+use super::simulator::{Simulator, command, run, wait};
+
+const MOVE_TO: u8 = 0x0E;
+const PLAY: u8 = 0x07;
+const PLAY_SIGNAL: u8 = 0x0B;
+
+/// A way by UDP on which a request of some codes goes to the ATOM as often as `copies` says of its how many-eth it is.
+struct Proxy {
+    way: String,
+    ends: Arc<AtomicBool>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Proxy {
+    fn start(simulator: &Simulator, codes: &'static [u8], copies: fn(usize) -> usize) -> Self {
+        let client_side = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+        let atom_side = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+        atom_side.connect(simulator.udp).expect("the ATOM's port");
+        for socket in [&client_side, &atom_side] {
+            socket.set_read_timeout(Some(Duration::from_millis(1))).expect("a time-out");
+        }
+        let way = format!("udp://{}", client_side.local_addr().expect("bound"));
+        let ends = Arc::new(AtomicBool::new(false));
+        let ended = Arc::clone(&ends);
+        let thread = thread::spawn(move || {
+            let (mut client, mut count, mut bytes) = (None, 0, [0; 2048]);
+            while !ended.load(Ordering::Relaxed) {
+                if let Ok((length, from)) = client_side.recv_from(&mut bytes) {
+                    client = Some(from);
+                    let counts = codes.contains(&bytes[0]);
+                    for _ in 0..if counts { copies(count) } else { 1 } {
+                        atom_side.send(&bytes[..length]).expect("the ATOM is there");
+                    }
+                    count += usize::from(counts);
+                }
+                while let Ok(length) = atom_side.recv(&mut bytes) {
+                    if let Some(client) = client {
+                        client_side.send_to(&bytes[..length], client).expect("the client is there");
+                    }
+                }
+            }
+        });
+        Self { way, ends, thread: Some(thread) }
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Relaxed);
+        self.thread.take().expect("once").join().expect("no panic");
+    }
+}
+
+/// A plan of one second: J1 goes from 0 to 12.5°.
+fn plan(folder: &TempDir) -> String {
+    let path = folder.path().join("plan.csv");
+    let row = |i: i32| format!("{},{},0,-90,0,0,0\n", f64::from(i) * 0.004, f64::from(i) * 0.05);
+    let rows: String = (0..=250).map(row).collect();
+    fs::write(&path, format!("t,q_plan_1,q_plan_2,q_plan_3,q_plan_4,q_plan_5,q_plan_6\n{rows}"))
+        .expect("a file");
+    text(&path)
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().expect("UTF-8").to_owned()
+}
+
+fn ask(options: &[&str]) -> (Option<i32>, String) {
+    let output = run(options);
+    (output.status.code(), String::from_utf8(output.stderr).expect("UTF-8"))
+}
+
+#[test]
+fn a_start_that_comes_twice_or_at_the_second_try_only_plays_and_records_all() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = plan(&folder);
+    let (twice, second): (fn(usize) -> usize, fn(usize) -> usize) = (|_| 2, |count| usize::from(count > 0));
+    for (name, copies) in [("twice", twice), ("second", second)] {
+        let simulator = Simulator::start(&["--speed", "5", "--pose", "ready"]);
+        let proxy = Proxy::start(&simulator, &[PLAY, PLAY_SIGNAL, MOVE_TO], copies);
+        let record = text(&folder.path().join(name).with_extension("csv"));
+        let line = ["play", &plan, "--record", &record, "--atom", &proxy.way, "--yes"];
+        let (code, error) = ask(&line);
+        assert_eq!(code, Some(0), "{name}: {error}");
+        let (_, rows) = read_file(Path::new(&record)).expect("a recording");
+        assert_eq!(rows.len(), 750, "{name}: {error}");
+        let (code, error) = ask(&["move", "ready", "--atom", &proxy.way, "--yes", "--take-over"]);
+        assert_eq!(code, Some(0), "{name}: {error}");
+    }
+}
+
+#[test]
+fn what_came_of_a_run_whose_end_is_lost_is_recorded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (plan, record) = (plan(&folder), text(&folder.path().join("run.csv")));
+    let simulator = Simulator::start(&["--pose", "ready"]);
+    let api = Api::new(&simulator);
+    let way = format!("udp://{}", simulator.udp);
+    let playing = thread::spawn({
+        let record = record.clone();
+        move || ask(&["play", &plan, "--record", &record, "--atom", &way, "--yes"])
+    });
+    api.post("wait", &json!({ "until": { "state": "playing" } }));
+    api.post("wait", &json!({ "until": { "angle_deg": { "joint": 1, "min": 4 } } }));
+    let none = json!({ "name": "wifi.loss", "chance": 1, "direction": "from-atom", "for_s": 1.5 });
+    api.post("faults", &none);
+    let (code, error) = playing.join().expect("no panic");
+    assert_eq!(code, Some(3), "{error}");
+    assert!(error.contains("its end was lost") && error.contains("up to where the run was lost"), "{error}");
+    let (_, rows) = read_file(Path::new(&record)).expect("a recording");
+    assert!((100..700).contains(&rows.len()), "{} rows", rows.len());
+}
+
+#[test]
+fn ctrl_c_stops_the_run_and_keeps_its_recording() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (plan, record) = (plan(&folder), text(&folder.path().join("run.csv")));
+    let simulator = Simulator::start(&["--pose", "ready"]);
+    let api = Api::new(&simulator);
+    let way = format!("ws://{}/ws", simulator.websocket);
+    let mut player =
+        command(&["play", &plan, "--record", &record, "--atom", &way]).spawn().expect("the binary starts");
+    api.post("wait", &json!({ "until": { "state": "playing" } }));
+    api.post("wait", &json!({ "until": { "angle_deg": { "joint": 1, "min": 2 } } }));
+    let status =
+        Command::new("kill").args(["-s", "INT", &player.id().to_string()]).status().expect("kill runs");
+    assert!(status.success());
+    let code = wait(&mut player).code();
+    let mut error = String::new();
+    player.stderr.take().expect("a pipe").read_to_string(&mut error).expect("UTF-8");
+    assert_eq!(code, Some(1), "{error}");
+    assert!(error.contains("DONE stopped"), "{error}");
+    assert_eq!(api.get("truth")["state"], "ready", "it holds, and the plan is there");
+    let (_, rows) = read_file(Path::new(&record)).expect("a recording");
+    assert!(rows.len() < 700, "{} rows", rows.len());
+}
+
+#[test]
+fn a_recording_without_a_place_is_refused_before_anything_moves() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = plan(&folder);
+    let simulator = Simulator::start(&["--pose", "ready"]);
+    let way = format!("ws://{}/ws", simulator.websocket);
+    let none = text(&folder.path().join("none/run.csv"));
+    for (record, why) in [(&plan, "what is there stays as it is"), (&none, "a folder that exists")] {
+        let (code, error) = ask(&["play", &plan, "--record", record, "--atom", &way]);
+        assert_eq!(code, Some(3), "{error}");
+        assert!(error.contains("--record ") && error.contains(why), "{error}");
+    }
+    assert_eq!(Api::new(&simulator).get("truth")["plan_valid"], false, "nothing was uploaded");
+    // A run that is refused leaves no empty file in the way of the next try.
+    let record = text(&folder.path().join("run.csv"));
+    let nobody = "ws://127.0.0.1:1/ws";
+    assert_eq!(ask(&["play", &plan, "--record", &record, "--atom", nobody]).0, Some(3));
+    assert!(!Path::new(&record).exists());
+}
+
+#[test]
+fn after_an_error_commands_say_so_and_hold_leaves_it() {
+    let simulator = Simulator::start(&["--speed", "20", "--pose", "ready"]);
+    let (api, way) = (Api::new(&simulator), format!("ws://{}/ws", simulator.websocket));
+    api.post("faults", &json!({ "name": "servo.blocked", "joint": 1 }));
+    let (code, error) = ask(&["move", "60,0,-90,0,0,0", "--atom", &way]);
+    assert_eq!(code, Some(1), "{error}");
+    assert!(error.contains("tracking error: J1 was") && error.contains("atom-sim hold"), "{error}");
+    let (code, error) = ask(&["move", "ready", "--atom", &way]);
+    assert_eq!(code, Some(1), "{error}");
+    assert!(error.contains("error state") && error.contains("atom-sim hold"), "{error}");
+    api.delete("faults");
+    let (code, error) = ask(&["hold", "--atom", &way]);
+    assert_eq!(code, Some(0), "{error}");
+    let (code, error) = ask(&["move", "ready", "--atom", &way]);
+    assert_eq!(code, Some(0), "{error}");
+}
