@@ -67,37 +67,36 @@ impl PlayOptions {
         }
     }
 
-    /// Runs what moves for `motion_s`, and settles.
-    fn run(
-        &self,
-        robot: &mut Robot,
-        message: &[u8],
-        motion_s: f64,
-        record: Option<Record>,
-    ) -> Result<(), CommandError> {
-        let bar = bar((motion_s * 1000.0) as u64 + SETTLE_US / 1000, "playing");
-        let mut collector = Collector::default();
-        let progress = |t_s: f64| bar.set_position((t_s * 1000.0) as u64);
-        let outcome = robot.run(message, &mut collector, stop_on_ctrl_c(), progress);
-        bar.finish_and_clear();
-        // What came is kept, however the run ended.
-        let kept = record.map_or(Ok(()), |record| record.write(&collector, outcome.as_ref().ok()));
-        let ended = outcome.map_err(|error| fail(&error)).and_then(|done| report(&done));
-        match (ended, kept) {
-            (Err(ended), Err(kept)) => {
-                note(kept);
-                Err(ended)
-            }
-            (ended, kept) => ended.and(kept),
-        }
-    }
-
     /// Makes the file of the recording: what cannot be kept is refused before anything moves.
     fn record(&self) -> Result<Option<Record>, CommandError> {
         let make = |path: &PathBuf| {
             NewFile::create("--record", path).map(|(made, file)| Record { made, file, path: path.clone() })
         };
         self.record.as_ref().map(make).transpose()
+    }
+}
+
+/// Plays what moves for `motion_s`, and settles.
+fn play(
+    robot: &mut Robot,
+    message: &[u8],
+    motion_s: f64,
+    record: Option<Record>,
+) -> Result<(), CommandError> {
+    let bar = bar((motion_s * 1000.0) as u64 + SETTLE_US / 1000, "playing");
+    let mut collector = Collector::default();
+    let progress = |t_s: f64| bar.set_position((t_s * 1000.0) as u64);
+    let outcome = robot.run(message, &mut collector, stop_on_ctrl_c(), progress);
+    bar.finish_and_clear();
+    // What came is kept, however the run ended.
+    let kept = record.map_or(Ok(()), |record| record.write(&collector, outcome.as_ref().ok()));
+    let ended = outcome.map_err(|error| fail(&error)).and_then(|done| report(&done));
+    match (ended, kept) {
+        (Err(ended), Err(kept)) => {
+            note(kept);
+            Err(ended)
+        }
+        (ended, kept) => ended.and(kept),
     }
 }
 
@@ -195,7 +194,7 @@ pub(super) fn run_play(args: &PlayArgs) -> Result<(), CommandError> {
         .map_err(|error| fail(&error))?;
     uploading.finish_and_clear();
     let message = build::play(args.options.params());
-    args.options.run(&mut robot, &message, plan.duration_s(), record)
+    play(&mut robot, &message, plan.duration_s(), record)
 }
 
 fn parse_base(text: &str) -> Result<Numbers, String> {
@@ -318,5 +317,5 @@ pub(super) fn run_signal(args: &SignalArgs) -> Result<(), CommandError> {
     let record = args.options.record()?;
     let mut robot = args.robot.connect_to_move(&what)?;
     let message = build::play_signal(args.options.params(), &bytes);
-    args.options.run(&mut robot, &message, duration_s, record)
+    play(&mut robot, &message, duration_s, record)
 }

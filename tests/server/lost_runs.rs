@@ -21,7 +21,10 @@ const MOVE_TO: u8 = 0x0E;
 const PLAY: u8 = 0x07;
 const PLAY_SIGNAL: u8 = 0x0B;
 
-/// A way by UDP on which a request of some codes goes to the ATOM as often as `copies` says of its how many-eth it is.
+/// Copies of the request of a number, from 0, that go to the ATOM.
+type Copies = fn(usize) -> usize;
+
+/// A way by UDP on which requests of some codes come twice, or get lost.
 struct Proxy {
     way: String,
     ends: Arc<AtomicBool>,
@@ -29,7 +32,7 @@ struct Proxy {
 }
 
 impl Proxy {
-    fn start(simulator: &Simulator, codes: &'static [u8], copies: fn(usize) -> usize) -> Self {
+    fn start(simulator: &Simulator, codes: &'static [u8], copies: Copies) -> Self {
         let client_side = UdpSocket::bind("127.0.0.1:0").expect("a free port");
         let atom_side = UdpSocket::bind("127.0.0.1:0").expect("a free port");
         atom_side.connect(simulator.udp).expect("the ATOM's port");
@@ -91,7 +94,8 @@ fn ask(options: &[&str]) -> (Option<i32>, String) {
 fn a_start_that_comes_twice_or_at_the_second_try_only_plays_and_records_all() {
     let folder = tempfile::tempdir().expect("a folder");
     let plan = plan(&folder);
-    let (twice, second): (fn(usize) -> usize, fn(usize) -> usize) = (|_| 2, |count| usize::from(count > 0));
+    let twice: Copies = |_| 2;
+    let second: Copies = |count| usize::from(count > 0);
     for (name, copies) in [("twice", twice), ("second", second)] {
         let simulator = Simulator::start(&["--speed", "5", "--pose", "ready"]);
         let proxy = Proxy::start(&simulator, &[PLAY, PLAY_SIGNAL, MOVE_TO], copies);
@@ -188,4 +192,43 @@ fn after_an_error_commands_say_so_and_hold_leaves_it() {
     assert_eq!(code, Some(0), "{error}");
     let (code, error) = ask(&["move", "ready", "--atom", &way]);
     assert_eq!(code, Some(0), "{error}");
+}
+
+#[test]
+fn the_mcap_file_of_a_session_that_begins_with_a_plan_is_that_of_its_trace() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| text(&folder.path().join(name));
+    let (plan, live, trace, again) =
+        (plan(&folder), path("live.mcap"), path("session.trace"), path("again.mcap"));
+    let line = ["--speed", "10", "--play", &plan, "--mcap", &live, "--trace", &trace];
+    let mut simulator = Simulator::start(&line);
+    Api::new(&simulator).post("wait", &json!({ "until": { "state": "ready" }, "timeout_s": 20 }));
+    simulator.signal("INT");
+    assert!(simulator.wait().success());
+    let (code, error) = ask(&["trace", "mcap", &trace, "--out", &again]);
+    assert_eq!(code, Some(0), "{error}");
+    let (live, again) = (fs::read(&live).expect("a file"), fs::read(&again).expect("a file"));
+    assert!(live.len() > 10_000 && live == again, "{} and {} bytes", live.len(), again.len());
+}
+
+#[test]
+fn what_cannot_be_made_leaves_no_file_in_the_way_of_the_next_try() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| text(&folder.path().join(name));
+    let (broken, mcap, trace) = (path("broken.csv"), path("broken.mcap"), path("session.trace"));
+    let recording = fs::read_to_string("recordings/steps.csv").expect("it is of the project");
+    fs::write(&broken, recording.replacen("\n0.5,", "\n0.5,x", 1)).expect("room");
+    for _ in 0..2 {
+        let (code, error) = ask(&["recording", "mcap", &broken]);
+        assert_eq!(code, Some(2), "{error}");
+        assert!(error.contains("broken.csv:52: ") && !Path::new(&mcap).exists(), "{error}");
+    }
+    // A start that fails after the file was made.
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = taken.local_addr().expect("bound").port().to_string();
+    for _ in 0..2 {
+        let (code, error) = ask(&["--port", &port, "--udp-port", "0", "--trace", &trace]);
+        assert_eq!(code, Some(3), "{error}");
+        assert!(error.contains("in use") && !Path::new(&trace).exists(), "{error}");
+    }
 }

@@ -16,6 +16,7 @@ fn group(head: Head) -> (ClientId, bool, usize) {
 }
 
 /// Samples taken from the front of the ring.
+#[expect(clippy::large_enum_variant, reason = "one of them at a time, on the stack, and sent at once")]
 pub(super) enum Taken {
     /// One packet.
     Packet(ClientId, Vec<u8, PACKET_BYTES_MAX>),
