@@ -264,7 +264,9 @@ def main():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
+    if sys.argv[1:] == ["--help"]:
         print(__doc__)
+    elif sys.argv[1:]:
+        fail("expected --help or nothing, found %s" % " ".join(sys.argv[1:]), 2)
     else:
         main()

@@ -150,7 +150,9 @@ def main():
 if __name__ == "__main__":
     if sys.argv[1:] == ["--bless"]:
         OUTLINE.write_text("\n".join(outline(host_lines())) + "\n")
-    elif sys.argv[1:]:
+    elif sys.argv[1:] == ["--help"]:
         print(__doc__)
+    elif sys.argv[1:]:
+        fail("expected --bless, --help or nothing, found %s" % " ".join(sys.argv[1:]), 2)
     else:
         main()

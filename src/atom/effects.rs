@@ -69,7 +69,7 @@ impl Atom {
     /// Gives a fault, which starts as its scope says.
     ///
     /// # Errors
-    /// A fault that the hardware or this version cannot do; nothing changes.
+    /// A fault that the hardware cannot do; nothing changes.
     pub fn inject(&mut self, fault: Fault) -> Result<FaultId, HardwareError> {
         check(&fault.kind)?;
         let id = self.faults.add(self.now_us, fault.clone());

@@ -8,6 +8,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use ureq::http::Method;
 
+use firmware_core::joints::{ARM_JOINTS, JOINTS};
+
 use super::exit::CommandError;
 use super::output::{say, say_more};
 use super::values::parse_pose;
@@ -196,8 +198,11 @@ pub(crate) fn run(args: &CtlArgs) -> Result<(), CommandError> {
         }
         CtlCommand::Object { deg: None } => client.send(&Method::PUT, "object", &json!({})),
         CtlCommand::Pose { pose } => {
-            let pose = parse_pose(&pose.join(",")).map_err(CommandError::bad_input)?;
-            client.send(&Method::PUT, "pose", &json!({ "angles_deg": pose.0 }))
+            let text = pose.join(",");
+            let pose = parse_pose(&text).map_err(CommandError::bad_input)?;
+            // Without an angle of its own J7 stays where it is.
+            let joints = if text.split(',').count() == JOINTS { JOINTS } else { ARM_JOINTS };
+            client.send(&Method::PUT, "pose", &json!({ "angles_deg": pose.0[..joints] }))
         }
         CtlCommand::Reset { seed: Some(seed) } => client.post("reset", &json!({ "seed": seed })),
         CtlCommand::Reset { seed: None } => client.post("reset", &json!({})),

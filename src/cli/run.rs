@@ -81,12 +81,12 @@ pub(super) fn run(args: &RunArgs) -> Result<(), CommandError> {
     let options = batch_options(args);
     let selected = batch::select(&scenarios, &options);
     if selected.is_empty() {
-        let whole = Options { shard: None, ..options.clone() };
-        let of = batch::select(&scenarios, &whole).len();
+        let unsharded = Options { shard: None, ..options.clone() };
+        let count = batch::select(&scenarios, &unsharded).len();
         return Err(CommandError::bad_input(match (&args.only, args.shard) {
-            (_, Some(shard)) if of > 0 => {
+            (_, Some(shard)) if count > 0 => {
                 format!(
-                    "--shard {}/{} of {of} scenarios has none; expected fewer shards",
+                    "--shard {}/{} of {count} scenarios has none; expected at most {count} shards",
                     shard.index, shard.count
                 )
             }

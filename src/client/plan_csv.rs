@@ -15,7 +15,7 @@ const RATES_HZ: std::ops::RangeInclusive<f64> = 1.0..=1_000.0;
 /// How far the rate of the times may be from a whole number: what a plan that was rounded to milliseconds is off.
 const RATE_OFF_MAX: f64 = 0.01;
 /// Most samples that are read.
-const SAMPLES_MAX: usize = 200_000;
+pub(crate) const SAMPLES_MAX: usize = 200_000;
 
 /// Reads a plan. Its rate is that of the times in column `t`.
 ///

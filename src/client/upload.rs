@@ -7,9 +7,9 @@ use firmware_core::protocol::reply::Ack;
 use super::plan::{Messages, Plan};
 
 /// A message without an ACK is sent again after this long (µs).
-const RETRY_US: u64 = 200_000;
+pub(crate) const RETRY_US: u64 = 200_000;
 /// Tries of one message before the upload fails.
-const TRIES_MAX: u32 = 30;
+pub(crate) const TRIES_MAX: u32 = 30;
 /// PLAN_DATA on their way at once.
 const WINDOW: usize = 4;
 /// A late double of PLAN_BEGIN begins the plan again; the upload then starts over, at most this often.

@@ -1,8 +1,8 @@
 //! What the lab measured of each joint, as numbers for the plant `measured`.
 
 use firmware_core::joints::JOINTS;
-use firmware_core::units::DEG_PER_STEP;
 
+use super::servo::STEP_DEG;
 use crate::servo_model::{MEASURED, SecondOrder};
 
 /// Gain P at which the frequencies and damping ratios were measured.
@@ -44,8 +44,6 @@ impl JointModel {
         2.0 * self.damping_ratio * self.frequency_rad_s * self.inertia()
     }
 }
-
-const STEP_DEG: f64 = DEG_PER_STEP as f64;
 
 const fn row(
     servo: SecondOrder,

@@ -51,8 +51,8 @@ struct Waiting {
     left_us: u64,
     /// How long it is on its way after that (µs).
     way_us: u64,
-    /// The end of a stall that it fell into (µs), or 0.
-    stalled_us: u64,
+    /// The end of a stall that it fell into (µs).
+    stalled_us: Option<u64>,
     /// Nothing before it may arrive later.
     in_order: bool,
     /// What it takes of the bandwidth (bytes); a double takes nothing.
@@ -203,7 +203,7 @@ impl Lane {
         let air_bytes = parcel.payload_bytes();
         let left_us = self.transmit(now_us, air_bytes);
         let at_us = self.after_stall(left_us + way_us);
-        let stalled_us = if at_us > left_us + way_us { at_us } else { 0 };
+        let stalled_us = (at_us > left_us + way_us).then_some(at_us);
         Waiting { at_us, left_us, way_us, stalled_us, in_order: true, air_bytes, parcel }
     }
 
@@ -216,7 +216,8 @@ impl Lane {
             if waiting.left_us > now_us {
                 waiting.left_us = self.transmit(now_us, waiting.air_bytes);
             }
-            waiting.at_us = (waiting.left_us + waiting.way_us).max(waiting.stalled_us);
+            let at_us = self.after_stall(waiting.left_us + waiting.way_us);
+            waiting.at_us = waiting.stalled_us.map_or(at_us, |stalled_us| at_us.max(stalled_us));
             if waiting.in_order {
                 self.insert_in_order(waiting);
             } else {

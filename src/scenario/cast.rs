@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::book::Book;
 use super::condition::Condition;
 use super::plan::{Begin, Deed, Scenario, StepPlan};
-use super::upload::{RETRY_US, TRIES, Upload};
+use super::upload::Upload;
 use super::{judge, words};
+use crate::client::upload::{RETRY_US, TRIES_MAX};
 
 /// A subscription is renewed this often (µs), half of what it lasts.
 const RENEW_US: u64 = 1_000_000;
@@ -253,8 +254,8 @@ impl Cast {
                 *seen = briefs.len();
             }
             None if now_us < *sent_us + RETRY_US => return,
-            None if *tries >= TRIES => {
-                let seen = format!("none after {TRIES} tries");
+            None if *tries >= TRIES_MAX => {
+                let seen = format!("none after {TRIES_MAX} tries");
                 acts.push(Act::Fail(Stuck { step, expected: ACKS.to_owned(), seen }));
                 *index = upload.messages.len();
             }

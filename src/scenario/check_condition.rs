@@ -65,6 +65,7 @@ pub(super) fn check(condition: &Condition, names: &Names<'_>) -> Result<(), Stri
         Condition::Done(number) => client(&number.client, names).and_then(|()| limited(&number.bounds())),
         Condition::Stream(number) => {
             client(&number.client, names)?;
+            since(number.since_s)?;
             let counts = matches!(number.field, StreamField::Packets | StreamField::LongestGapMs);
             if number.since_s.is_some() && !counts {
                 return Err("since_s belongs to packets and longest_gap_ms, not to other fields".to_owned());
@@ -105,13 +106,14 @@ fn reply_count(count: &ReplyCount) -> Result<(), String> {
     fields(
         reply,
         &[
-            ("to", to.is_some(), &[ReplyName::Ack]),
-            ("status", status.is_some(), &[ReplyName::Ack, ReplyName::Register, ReplyName::Written]),
-            ("value", value.is_some(), &[ReplyName::Ack]),
-            ("result", result.is_some(), &[ReplyName::Done]),
-            ("joint", joint.is_some(), &[ReplyName::Done]),
+            (Field::To, to.is_some()),
+            (Field::Status, status.is_some()),
+            (Field::Value, value.is_some()),
+            (Field::Result, result.is_some()),
+            (Field::Joint, joint.is_some()),
         ],
     )?;
+    since(since_s)?;
     if since_s.is_some() && reply == ReplyName::Telem {
         return Err("since_s does not belong to telem, whose samples are counted from the start".to_owned());
     }
@@ -126,20 +128,51 @@ fn pattern(pattern: &ReplyPattern) -> Result<(), String> {
     }
     fields(
         reply,
-        &[
-            ("to", to.is_some(), &[ReplyName::Ack]),
-            ("status", status.is_some(), &[ReplyName::Ack, ReplyName::Register, ReplyName::Written]),
-            ("result", result.is_some(), &[ReplyName::Done]),
-        ],
+        &[(Field::To, to.is_some()), (Field::Status, status.is_some()), (Field::Result, result.is_some())],
     )
 }
 
-/// Refuses a field that is given for a reply that has no such field: name, given, the replies that have it.
-fn fields(reply: ReplyName, fields: &[(&str, bool, &[ReplyName])]) -> Result<(), String> {
-    let foreign = fields.iter().find(|(_, given, of)| *given && !of.contains(&reply));
-    let Some((name, _, of)) = foreign else { return Ok(()) };
-    let of: Vec<&str> = of.iter().copied().map(reply_word).collect();
-    Err(format!("{name} belongs to {}, {} has none", of.join(", "), reply_word(reply)))
+/// A field of a reply.
+#[derive(Debug, Clone, Copy)]
+enum Field {
+    To,
+    Status,
+    Value,
+    Result,
+    Joint,
+}
+
+impl Field {
+    /// Its name in files, and the replies that have it.
+    const fn of(self) -> (&'static str, &'static [ReplyName]) {
+        match self {
+            Self::To => ("to", &[ReplyName::Ack]),
+            Self::Status => ("status", &[ReplyName::Ack, ReplyName::Register, ReplyName::Written]),
+            Self::Value => ("value", &[ReplyName::Ack]),
+            Self::Result => ("result", &[ReplyName::Done]),
+            Self::Joint => ("joint", &[ReplyName::Done]),
+        }
+    }
+}
+
+/// Refuses a field that is given for a reply that has no such field.
+fn fields(reply: ReplyName, given: &[(Field, bool)]) -> Result<(), String> {
+    for (name, of) in given.iter().filter(|(_, given)| *given).map(|(field, _)| field.of()) {
+        if !of.contains(&reply) {
+            let of: Vec<&str> = of.iter().copied().map(reply_word).collect();
+            return Err(format!("{name} belongs to {}, {} has none", of.join(", "), reply_word(reply)));
+        }
+    }
+    Ok(())
+}
+
+fn since(since_s: Option<f64>) -> Result<(), String> {
+    match since_s {
+        Some(since_s) if since_s.is_nan() || since_s < 0.0 => {
+            Err(format!("expected since_s of 0 or more, found {since_s}"))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 fn joint_number(number: &JointNumber) -> Result<(), String> {
@@ -150,9 +183,7 @@ fn joint_number(number: &JointNumber) -> Result<(), String> {
 }
 
 fn tcp_number(number: &TcpNumber) -> Result<(), String> {
-    if number.since_s.is_some_and(|since_s| since_s.is_nan() || since_s < 0.0) {
-        return Err("expected since_s of 0 or more".to_owned());
-    }
+    since(number.since_s)?;
     limited(&number.bounds())
 }
 

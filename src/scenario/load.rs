@@ -104,8 +104,8 @@ pub fn load_text(path: &Path, text: &str) -> Result<Vec<Scenario>, Vec<FileError
     Parsed::new(Source { path, folder: None, text })?.scenarios()
 }
 
-/// Loads one scenario of a text that may have many by its cases and seeds; the others cost nothing. Without a
-/// name the text must have just one.
+/// Loads one scenario of a text that may have many by its cases and seeds; of the others only names are made. Without
+/// a name the text must have just one.
 ///
 /// # Errors
 /// Everything that is wrong with it, or with the name.
@@ -172,7 +172,10 @@ impl<'a> Parsed<'a> {
             return Err(vec![whole(self.source.path, message)]);
         };
         let scenario = self.of_case(run.case)?;
-        Ok(run.seed.map_or(scenario.clone(), |seed| with_seed(&scenario, seed)))
+        Ok(match run.seed {
+            None => scenario,
+            Some(seed) => with_seed(&scenario, seed),
+        })
     }
 
     /// Every run by its name.

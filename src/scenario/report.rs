@@ -11,13 +11,13 @@ use super::words::seconds;
 
 /// The command that repeats one run.
 pub fn repeat_command(outcome: &Outcome) -> String {
-    format!("atom-sim run {} --only '{}'", quoted(&outcome.path.display().to_string()), outcome.name)
+    format!("atom-sim run {} --only {}", quoted(&outcome.path.display().to_string()), quoted(&outcome.name))
 }
 
-/// A path as a shell takes it for one word.
-fn quoted(path: &str) -> String {
+/// A text as a shell takes it for one word.
+fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-    if path.chars().all(plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
+    if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// Counts of a batch.

@@ -7,14 +7,9 @@ use firmware_core::protocol::codes;
 
 use super::format::PlanUpload;
 use crate::client::plan::Messages;
-use crate::client::{Plan, Sample, plan_csv};
+use crate::client::plan_csv::{self, SAMPLES_MAX};
+use crate::client::{Plan, Sample};
 
-/// A message without an ACK is sent again after this long (µs).
-pub const RETRY_US: u64 = 200_000;
-/// Tries of one message before the upload fails.
-pub const TRIES: u32 = 30;
-/// Longest plan between points (samples).
-const SAMPLES_MAX: f64 = 200_000.0;
 /// Largest file of a plan (bytes): the longest plan, with every column of a recording.
 const CSV_BYTES_MAX: u64 = 100_000_000;
 
@@ -58,8 +53,11 @@ fn between_points(points: &[Vec<f64>], rate_hz: u16) -> Result<(usize, Vec<Sampl
         return Err("expected at least two points [time, 6 or 7 angles], with rising times".to_owned());
     }
     let count = libm::round((last[0] - first[0]) * f64::from(rate_hz)) + 1.0;
-    if count > SAMPLES_MAX {
-        return Err(format!("expected at most {SAMPLES_MAX} samples, found {count}"));
+    if count > SAMPLES_MAX as f64 {
+        return Err(format!(
+            "expected at most {SAMPLES_MAX} samples, found {:e} s at {rate_hz} Hz",
+            last[0] - first[0]
+        ));
     }
     let rate = f64::from(rate_hz.max(1));
     Ok((joints, (0..count as usize).map(|i| sample_at(points, first[0] + i as f64 / rate)).collect()))

@@ -47,11 +47,6 @@ pub(super) async fn accept(listener: TcpListener, router: Router) {
     let silent = Silent::default();
     let mut number = 0;
     loop {
-        if places.available_permits() == 0 {
-            silent.end_oldest();
-        }
-        // The places are never closed.
-        let place = Arc::clone(&places).acquire_owned().await;
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
             Err(error) => {
@@ -60,6 +55,11 @@ pub(super) async fn accept(listener: TcpListener, router: Router) {
                 continue;
             }
         };
+        if places.available_permits() == 0 {
+            silent.end_oldest();
+        }
+        // The places are never closed.
+        let place = Arc::clone(&places).acquire_owned().await;
         number += 1;
         let (router, asked) = (router.clone(), silent.of(number));
         let task = tokio::spawn(async move {

@@ -156,6 +156,26 @@ fn a_live_file_has_joints_tcp_imu_state_and_events_at_virtual_time() {
 }
 
 #[test]
+fn the_files_time_goes_on_when_an_atom_is_made_anew_between_two_looks() {
+    let mut session = session(7_300);
+    let ping = session.bench.udp();
+    // To a moment of the grid of 10 ms, and past it, with an answer there.
+    let grid_us = session.bench.atom.now_us() / 10_000 * 10_000 + 10_000;
+    session.bench.atom.advance_to(grid_us);
+    session.tell();
+    session.bench.send(ping, &build::plain(codes::PING));
+    session.bench.atom.advance_to(grid_us + 6_000);
+    session.tell();
+    session.bench = Bench::new(&Options::default());
+    session.trace.reset(&mut session.bench.atom).expect("memory");
+    session.live.reset(&mut session.bench.atom).expect("memory");
+    session.tell();
+    session.advance_ms(100, 1_000);
+    let all = messages(&session.finish().mcap);
+    assert!(all.windows(2).all(|pair| pair[0].1 <= pair[1].1), "the file's time runs back");
+}
+
+#[test]
 fn the_file_has_the_same_bytes_whatever_the_steps_of_time_and_when_made_of_the_trace() {
     let (one, other) = (session(1_000).finish(), session(7_300).finish());
     assert!(one.mcap == other.mcap, "the steps of time show");

@@ -105,7 +105,7 @@ fn a_fault_after_the_end_and_an_arm_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn runs_are_limited_and_one_of_many_costs_no_more_than_itself() {
+fn runs_are_limited_and_one_of_many_is_loaded_alone() {
     let seeds = errors(&with("[parameters]\nseeds = [0, 100000]"));
     assert!(seeds[0].contains("at most 100000 seeds for each of 1 cases, found [0, 100000]"), "{seeds:?}");
     let cases = "{ case = \"a\" }, ".repeat(1_001);
@@ -127,6 +127,11 @@ fn runs_are_limited_and_one_of_many_costs_no_more_than_itself() {
     assert!(told.ends_with("found \"wrong[c]#1\""), "{told}");
     assert!(one(None).is_err_and(|errors| errors[0].to_string().ends_with("found no name")));
     assert_eq!(load_one(Path::new("s.toml"), WRONG, None).expect("the only one").name, "wrong");
+    // What is wrong with another one is not looked at.
+    let cases = "[parameters]\ncases = [{ case = \"a\", end_s = 1 }, { case = \"b\", end_s = \"never\" }]";
+    let text = with(cases).replace("duration_s = 1\n", "duration_s = \"${end_s}\"\n");
+    let one = |name| load_one(Path::new("s.toml"), &text, Some(name));
+    assert!(one("wrong[a]").is_ok() && one("wrong[b]").is_err(), "{text}");
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn a_failure_says_what_was_expected_what_was_seen_when_and_how_to_repeat_it() {
         "why       to see a failure",
         "0.200 s  page → PING",
         "page ← PONG",
-        "seed 0; again: atom-sim run wrong.toml --only 'wrong'",
+        "seed 0; again: atom-sim run wrong.toml --only wrong",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }

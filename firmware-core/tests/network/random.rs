@@ -120,7 +120,7 @@ fn is_hold(request: Option<&Request>) -> bool {
     matches!(request, Some(Request::Hold(_)))
 }
 
-/// Does one step and checks what must hold at every moment.
+/// Hands a message in and checks what no message may do.
 fn send(side: &mut Side, client: ClientId, bytes: &[u8]) {
     let (before, stopped) = (side.pending(), side.stopped());
     let code = bytes.first().copied();
@@ -147,6 +147,7 @@ fn send(side: &mut Side, client: ClientId, bytes: &[u8]) {
     }
 }
 
+/// Does one step and checks what must hold at every moment.
 fn do_step(side: &mut Side, step: Step) {
     let before = side.pending();
     match step {

@@ -46,6 +46,8 @@ pub struct Live<W: Write> {
     /// Time in the file, and virtual time of the ATOM, at this ATOM's start (µs): the file's time never runs back.
     start_us: (u64, u64),
     looked_us: u64,
+    /// Time of what was written last (µs, file's time).
+    written_us: u64,
     /// The next moment on the grid (virtual µs).
     due_us: u64,
     state: Option<State>,
@@ -66,6 +68,7 @@ impl<W: Write> Live<W> {
             waiting: Vec::new(),
             start_us: (now_us, now_us),
             looked_us: now_us,
+            written_us: now_us,
             due_us: now_us,
             state: None,
             state_due_us: 0,
@@ -85,6 +88,7 @@ impl<W: Write> Live<W> {
         self.waiting.sort_by_key(|(t_us, item)| (*t_us, item.rank()));
         let count = self.waiting.partition_point(|(t_us, _)| *t_us <= until_us);
         for (t_us, item) in self.waiting.drain(..count) {
+            self.written_us = t_us;
             match item {
                 Item::Log(severity, text) => self.file.log(t_us, &Log::new(t_us, severity, text))?,
                 Item::State(state) => self.file.state(t_us, &state)?,
@@ -135,7 +139,7 @@ impl<W: Write + Send + std::fmt::Debug> Keeper for Live<W> {
     fn reset(&mut self, atom: &mut Atom) -> io::Result<()> {
         self.finish_all()?;
         let now_us = atom.now_us();
-        self.start_us = (self.file_us(self.looked_us), now_us);
+        self.start_us = (self.file_us(self.looked_us).max(self.written_us), now_us);
         (self.looked_us, self.due_us) = (now_us, now_us);
         self.level = atom.options().level;
         let line = Line::Reset { start_us: now_us, options: Box::new(atom.options().clone()) };

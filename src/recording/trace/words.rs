@@ -212,7 +212,7 @@ pub fn status_word(code: u8, status: i8) -> String {
     let word = match (code, status) {
         (_, 0) => "done",
         (codes::MOVE_TO, -1) => {
-            "refused: busy, in the wrong state, or a duration too short for the joints' limits of speed"
+            "refused: busy, in the wrong state, a message of the wrong form, or a duration too short for the joints' limits of speed"
         }
         (_, -1) => "refused: busy, in the wrong state, or a message of the wrong form",
         (codes::PLAY | codes::PLAY_SIGNAL, -2) => {

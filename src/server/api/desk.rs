@@ -332,14 +332,19 @@ impl Desk {
     ) -> Result<Reply, ApiError> {
         let RecordingRequest { format, name, reset } = request;
         if *format == RecordingFormat::Trace && present.atom.options().recording.is_some() {
-            return Err(invalid("format", "csv", "trace, which would not keep what --recording plays"));
+            return Err(invalid(
+                "format",
+                "csv or mcap",
+                "trace, which would not keep what --recording plays",
+            ));
         }
         let place = self.recordings.take_place(*format, name)?;
-        let reset = match (reset, format) {
-            (None, RecordingFormat::Csv | RecordingFormat::Mcap) => None,
-            (None, RecordingFormat::Trace) => Some(&ResetRequest::default()),
-            (Some(reset), _) => Some(reset),
+        // A trace begins with an ATOM of its own.
+        let anew = match format {
+            RecordingFormat::Csv | RecordingFormat::Mcap => None,
+            RecordingFormat::Trace => Some(ResetRequest::default()),
         };
+        let reset = reset.as_ref().or(anew.as_ref());
         let atom = match reset.map(|reset| self.served_anew(reset, present.atom)).transpose() {
             Ok(atom) => atom,
             Err(error) => {
