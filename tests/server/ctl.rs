@@ -28,7 +28,14 @@ fn ctl_speaks_the_api() {
     assert_eq!(ctl(&["advance", "0.5"]).0, Some(0));
     let (code, clock, error) = ctl(&["wait", "--advance", r#"{"state": "holding"}"#]);
     assert_eq!((code, &clock["paused"]), (Some(0), &json!(true)), "{error}");
-    assert_eq!(ctl(&["pose", "0", "0", "-90", "0", "0", "0"]).0, Some(0));
+    let j7_deg = |truth: &Value| truth["angle_deg"][6].as_f64().expect("a number");
+    assert_eq!(ctl(&["pose", "0", "0", "-90", "0", "0", "0", "-40"]).0, Some(0));
+    assert!((j7_deg(&ctl(&["truth"]).1) + 40.0).abs() < 0.2);
+    for pose in [&["pose", "5", "0", "-90", "0", "0", "0"][..], &["pose", "ready"]] {
+        assert_eq!(ctl(pose).0, Some(0));
+        let j7_deg = j7_deg(&ctl(&["truth"]).1);
+        assert!((j7_deg + 40.0).abs() < 0.2, "without an angle of its own J7 went to {j7_deg}°");
+    }
     let (code, _, error) = ctl(&["fault", "servo.silnt"]);
     assert_eq!(code, Some(1));
     assert!(error.contains("unknown_fault") && error.contains("servo.silent"), "{error}");
