@@ -9,7 +9,6 @@ use super::cast::{Act, Cast, Stuck};
 use super::check;
 use super::condition::Condition;
 use super::expect::{Miss, Watch};
-use super::fault_entry::FaultEntry;
 use super::outcome::{Failure, Outcome, Verdict};
 use super::plan::{Deed, Scenario, StepPlan};
 use super::recovery;
@@ -17,7 +16,7 @@ use super::stopwatch::Stopwatch;
 use super::tail::Tail;
 use super::words;
 use super::world::{Alone, World};
-use crate::atom::fault::{Fault, Value, catalogue};
+use crate::atom::fault::{Fault, FaultError, catalogue};
 use crate::atom::{Atom, ClientId, FaultEvent, Output, Truth};
 use crate::recording::trace;
 
@@ -351,10 +350,14 @@ impl<'a> Run<'a> {
         let Some(index) = self.faults.pop() else { return };
         let entry = &self.scenario.faults[index];
         let client = |name: &str| self.book.client(name).and_then(|client| client.id);
-        let fault: Result<Fault, String> = match absent(entry, &self.book) {
-            Some(name) => Err(format!("the client \"{name}\" is not connected at {} s", entry.at_s)),
-            None => check::to_fault(entry, &client).map_err(|error| error.to_string()),
-        };
+        let fault: Result<Fault, String> = check::to_fault(entry, &client).map_err(|error| {
+            // Every name was looked up when the file was read.
+            if let FaultError::UnknownClient { client, .. } = &error {
+                format!("the client \"{client}\" is not connected at {} s", entry.at_s)
+            } else {
+                error.to_string()
+            }
+        });
         let given = fault.and_then(|fault| self.world.inject(fault).map_err(|error| error.to_string()));
         if let Err(error) = given {
             // The catalogue knows the fault, this ATOM cannot have it: never silently accepted.
@@ -379,12 +382,6 @@ impl<'a> Run<'a> {
             });
         }
     }
-}
-
-/// The client that a fault names and that is not connected.
-fn absent<'a>(entry: &'a FaultEntry, book: &Book) -> Option<&'a str> {
-    let (Value::Text(name), _) = entry.parameters.get("client")? else { return None };
-    book.client(name).is_some_and(|client| client.id.is_none()).then_some(name)
 }
 
 /// Every condition of a scenario.
