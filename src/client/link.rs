@@ -122,6 +122,14 @@ impl Link {
         wall_now().saturating_duration_since(self.opened).as_micros() as u64
     }
 
+    /// Messages may get lost on it, or come twice.
+    pub fn is_lossy(&self) -> bool {
+        match self.kind {
+            Kind::Udp { .. } => true,
+            Kind::WebSocket(_) => false,
+        }
+    }
+
     /// Sends one message.
     ///
     /// # Errors

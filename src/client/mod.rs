@@ -8,6 +8,7 @@
 //! | [`compensate`] | goals that make up for the servos' lag |
 //! | [`circle`] | the circle that the lab measures its arm with |
 //! | [`link`] | the way to an ATOM: UDP or WebSocket |
+//! | [`run`] | a run from its start to its DONE, without socket or clock |
 //! | [`robot`] | an ATOM as a client uses it |
 
 pub mod circle;
@@ -16,6 +17,7 @@ pub mod link;
 pub mod plan;
 pub mod plan_csv;
 pub mod robot;
+pub mod run;
 pub mod upload;
 
 pub use link::{Link, Target};

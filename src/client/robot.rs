@@ -5,10 +5,10 @@ use std::io;
 use firmware_core::protocol::reply::{Ack, Done, Pong};
 use firmware_core::protocol::stream::Stream;
 use firmware_core::protocol::{Reply, build, codes};
-use firmware_core::shared::State;
 
 use super::link::{Incoming, Link, Target};
 use super::plan::Plan;
+use super::run::Run;
 use super::upload::{Upload, UploadError};
 use crate::recording::Collector;
 use crate::recording::trace::words;
@@ -19,24 +19,9 @@ const ANSWER_US: u64 = 2_000_000;
 const RETRY_US: u64 = 300_000;
 /// The status log says who it is within this long (µs).
 const LINE_US: u64 = 2_500_000;
-/// During a run the state is asked for this often (µs).
-const PING_US: u64 = 500_000;
-/// A run from which nothing comes for this long is given up (µs).
-const SILENCE_US: u64 = 10_000_000;
 
-/// What is to be done is looked at this often (µs).
+/// During a run what is to be done is looked at this often (µs).
 const LOOK_US: u64 = 100_000;
-
-/// How far the start of a run is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Start {
-    /// No answer yet.
-    Sent,
-    /// Refused as busy or in the wrong state: of a message that came twice this may be the second answer.
-    Refused(Ack),
-    /// It runs.
-    Begun,
-}
 
 /// Why something with an ATOM fails.
 #[derive(Debug, thiserror::Error)]
@@ -201,66 +186,18 @@ impl Robot {
         asked_to_stop: impl Fn() -> bool,
         mut progress: impl FnMut(f64),
     ) -> Result<Done, RobotError> {
-        let what = || words::code_word(message.first().copied().unwrap_or_default());
-        self.link.send(message)?;
-        let mut start = Start::Sent;
-        let (mut heard_us, mut at_rest_us) = (self.now_us(), None);
-        let (mut ping_us, mut stop_us) = (self.now_us() + RETRY_US, self.now_us());
+        let mut run = Run::new(message, self.link.is_lossy(), self.now_us());
         loop {
-            let now_us = self.now_us();
-            match start {
-                Start::Begun if now_us > heard_us + SILENCE_US => return Err(RobotError::Silent),
-                Start::Refused(ack) if now_us > heard_us + ANSWER_US => {
-                    return accepted(ack).and(Err(RobotError::Silent));
-                }
-                Start::Sent if now_us > heard_us + ANSWER_US => {
-                    return Err(RobotError::NoAnswer { what: what() });
-                }
-                Start::Begun | Start::Refused(_) | Start::Sent => {}
+            while let Some(bytes) = run.poll(self.now_us(), asked_to_stop())? {
+                self.link.send(&bytes)?;
             }
-            if asked_to_stop() && now_us >= stop_us {
-                self.link.send(&build::plain(codes::STOP))?;
-                stop_us = now_us + RETRY_US;
+            let Some(reply) = self.receive(self.now_us() + LOOK_US)? else { continue };
+            if let Reply::Telemetry(packet) = &reply {
+                collector.take(packet);
+                progress(collector.latest_s());
             }
-            // The state says whether a start was lost, and that a MOVE_TO over a WebSocket, which has no telemetry,
-            // goes on.
-            if now_us >= ping_us {
-                self.link.send(&build::plain(codes::PING))?;
-                ping_us = now_us + if start == Start::Begun { PING_US } else { RETRY_US };
-            }
-            match self.receive(ping_us.min(now_us + LOOK_US))? {
-                Some(Reply::Ack(ack)) if Some(&ack.code) == message.first() => {
-                    heard_us = self.now_us();
-                    match ack.status {
-                        codes::OK => start = Start::Begun,
-                        // A message that came twice is refused the second time.
-                        _busy if start == Start::Begun => {}
-                        codes::REFUSED => (start, ping_us) = (Start::Refused(ack), heard_us),
-                        _refused => accepted(ack)?,
-                    }
-                }
-                Some(Reply::Telemetry(packet)) => {
-                    (start, heard_us) = (Start::Begun, self.now_us());
-                    collector.take(&packet);
-                    progress(collector.latest_s());
-                }
-                Some(Reply::Done(done)) => return Ok(done),
-                Some(Reply::Pong(pong)) if State::from_byte(pong.state).is_some_and(State::is_run) => {
-                    (start, heard_us) = (Start::Begun, self.now_us());
-                    at_rest_us = None;
-                }
-                Some(Reply::Pong(_)) => match start {
-                    Start::Sent => self.link.send(message)?,
-                    Start::Refused(ack) => accepted(ack)?,
-                    // A DONE may still be on its way.
-                    Start::Begun => {
-                        let since_us = *at_rest_us.get_or_insert(self.now_us());
-                        if self.now_us() > since_us + ANSWER_US {
-                            return Err(RobotError::EndLost);
-                        }
-                    }
-                },
-                Some(_) | None => {}
+            if let Some(done) = run.take(&reply, self.now_us())? {
+                return Ok(done);
             }
         }
     }
@@ -289,7 +226,8 @@ impl Robot {
     }
 }
 
-fn accepted(ack: Ack) -> Result<(), RobotError> {
+/// The refusal that an ACK is, unless it is none.
+pub(super) fn accepted(ack: Ack) -> Result<(), RobotError> {
     if ack.status == codes::OK {
         return Ok(());
     }
