@@ -155,10 +155,8 @@ pub(crate) async fn run(button_pin: Input<'static>, mut watchdog: Wdt<TIMG0<'sta
         ticker.next().await;
         side.share_heap();
         for _ in 0..MESSAGES_PER_TICK {
-            let Some((tag, length)) = INBOX.try_take(&mut buffer) else { break };
-            if let Some(inward) = Inward::read(tag, &buffer[..length]) {
-                side.take(&inward);
-            }
+            let Some(inward) = INBOX.take(&mut buffer) else { break };
+            side.take(&inward);
             // Sockets and WiFi get their turn between messages.
             yield_now().await;
         }

@@ -4,6 +4,7 @@
 use core::cell::RefCell;
 
 use atom_board::envelope::{Inward, Outward};
+use atom_board::inbox::Inbox;
 use atom_board::queue::Queue;
 use embassy_sync::blocking_mutex::Mutex;
 use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
@@ -38,11 +39,6 @@ impl<const BYTES: usize> Pipe<BYTES> {
         taken
     }
 
-    /// Puts in what the sockets say. False: it does not fit and is lost.
-    pub(crate) fn put_inward(&self, inward: &Inward<'_>) -> bool {
-        self.put(|queue| inward.put(queue))
-    }
-
     /// Puts in what goes out. What does not fit is lost.
     pub(crate) fn put_outward(&self, outward: &Outward<'_>) {
         self.put(|queue| outward.put(queue));
@@ -74,10 +70,28 @@ impl<const BYTES: usize> Pipe<BYTES> {
     }
 }
 
+/// What waits for the network side.
+pub(crate) type Waiting = Inbox<INBOX_BYTES, WEB_SOCKETS>;
+
+/// An inbox that tasks of one core share.
+pub(crate) struct SharedInbox(Mutex<CriticalSectionRawMutex, RefCell<Waiting>>);
+
+impl SharedInbox {
+    /// Puts in what the sockets say. False: it does not fit, or its sender has its share.
+    pub(crate) fn put(&self, inward: &Inward<'_>) -> bool {
+        self.0.lock(|inbox| inbox.borrow_mut().put(inward))
+    }
+
+    /// Takes the oldest into `buffer`, if there is one.
+    pub(crate) fn take<'b>(&self, buffer: &'b mut [u8]) -> Option<Inward<'b>> {
+        self.0.lock(|inbox| inbox.borrow_mut().take(buffer))
+    }
+}
+
 /// What the sockets say: messages of all clients, and who came and went.
 /// In RTC RAM, which is slower and only this core's: what is left elsewhere is for the plan.
 #[esp_hal::ram(unstable(rtc_fast))]
-pub(crate) static INBOX: Pipe<INBOX_BYTES> = Pipe::new();
+pub(crate) static INBOX: SharedInbox = SharedInbox(Mutex::new(RefCell::new(Waiting::new())));
 /// What goes to each WebSocket.
 pub(crate) static WEB_OUTBOXES: [Pipe<WEB_OUTBOX_BYTES>; WEB_SOCKETS] = [const { Pipe::new() }; WEB_SOCKETS];
 /// Answers of each WebSocket itself: the upgrade, pongs, a close.

@@ -18,6 +18,7 @@ use crate::link;
 use crate::mailbox::now_us;
 use crate::queues::{
     INBOX, LOG, Pipe, UDP_OUTBOX, WEB_ANSWER_BYTES, WEB_ANSWERS, WEB_OUTBOX_BYTES, WEB_OUTBOXES, WEB_SOCKETS,
+    Waiting,
 };
 
 /// Port of the messages.
@@ -33,7 +34,7 @@ const UPGRADE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Hands on a client's message. One that does not fit is lost, as on the air.
 fn hand_on(transport: Transport, number: u32, message: &[u8]) {
-    let _taken = INBOX.put_inward(&Inward::Message { from: ClientId { transport, number }, message });
+    let _taken = INBOX.put(&Inward::Message { from: ClientId { transport, number }, message });
 }
 
 /// The UDP clients.
@@ -58,7 +59,7 @@ pub(crate) async fn udp(stack: Stack<'static>) -> ! {
             Either::First(Err(_)) => {}
             Either::Second((tag, length)) => {
                 let Some(Outward { to, message, .. }) = Outward::read(tag, &sent[..length]) else { continue };
-                let Some(source) = clients.source(to) else { continue };
+                let Some(source) = clients.source(to, now_us()) else { continue };
                 let to = IpEndpoint::new(IpAddress::Ipv4(Ipv4Address::from(source.ip)), source.port);
                 // Without a route the message is lost, as on any network.
                 let _sent = socket.send_to(message, to).await;
@@ -88,27 +89,26 @@ impl Output for WebOutput {
 #[embassy_executor::task(pool_size = WEB_SOCKETS)]
 pub(crate) async fn web(stack: Stack<'static>, place: u8) -> ! {
     let (mut receive_bytes, mut send_bytes) = ([0; 1536], [0; 1536]);
-    // Numbers of the WebSockets never meet: each place counts in steps of their count.
-    let mut number = u32::from(place) + 1;
+    let mut count = 0_u32;
     loop {
         let mut socket = TcpSocket::new(stack, &mut receive_bytes, &mut send_bytes);
         socket.set_timeout(Some(WEB_TIMEOUT));
         socket.set_keep_alive(Some(WEB_TIMEOUT / 4));
         socket.set_nagle_enabled(false);
         if socket.accept(websocket::PORT).await.is_ok() {
-            serve(&mut socket, place, number).await;
+            serve(&mut socket, place, Waiting::number(place, count)).await;
             socket.close();
             let _closed = with_timeout(CLOSE_TIMEOUT, socket.flush()).await;
             socket.abort();
             let _reset = with_timeout(CLOSE_TIMEOUT, socket.flush()).await;
-            number = number.wrapping_add(WEB_SOCKETS as u32);
+            count += 1;
         }
     }
 }
 
 /// Tells the network side that a client came or went; it must get through.
 async fn tell(event: Inward<'_>) {
-    while !INBOX.put_inward(&event) {
+    while !INBOX.put(&event) {
         Timer::after_millis(1).await;
     }
 }

@@ -2,7 +2,7 @@
 
 use heapless::Vec;
 
-/// UDP sources that are remembered; one more takes the place of the one that was silent longest.
+/// UDP sources that are remembered; one more takes the place of the one that was neither heard nor spoken to longest.
 pub const UDP_CLIENTS: usize = 16;
 
 /// An IPv4 address and a port.
@@ -18,7 +18,8 @@ pub struct Source {
 struct Known {
     source: Source,
     number: u32,
-    heard_us: u64,
+    /// It was heard, or a message went to it, last then (µs).
+    active_us: u64,
 }
 
 /// The UDP sources heard of.
@@ -32,22 +33,25 @@ impl UdpClients {
     /// The number of a source that was just heard.
     pub fn number(&mut self, source: Source, now_us: u64) -> u32 {
         if let Some(known) = self.known.iter_mut().find(|known| known.source == source) {
-            known.heard_us = now_us;
+            known.active_us = now_us;
             return known.number;
         }
         self.next_number += 1;
-        let new = Known { source, number: self.next_number, heard_us: now_us };
+        let new = Known { source, number: self.next_number, active_us: now_us };
         if let Err(new) = self.known.push(new)
-            && let Some(oldest) = self.known.iter_mut().min_by_key(|known| known.heard_us)
+            && let Some(oldest) = self.known.iter_mut().min_by_key(|known| known.active_us)
         {
             *oldest = new;
         }
         self.next_number
     }
 
-    /// Where the client of a number is; `None` if it was forgotten.
-    pub fn source(&self, number: u32) -> Option<Source> {
-        self.known.iter().find(|known| known.number == number).map(|known| known.source)
+    /// Where a message for the client of a number goes; `None` if it was forgotten. Who gets messages is not forgotten:
+    /// a client may say nothing for as long as its run lasts.
+    pub fn source(&mut self, number: u32, now_us: u64) -> Option<Source> {
+        let known = self.known.iter_mut().find(|known| known.number == number)?;
+        known.active_us = now_us;
+        Some(known.source)
     }
 }
 
@@ -65,7 +69,7 @@ mod tests {
         assert_eq!(clients.number(source(5007), 1), 1);
         assert_eq!(clients.number(source(5008), 2), 2);
         assert_eq!(clients.number(source(5007), 3), 1);
-        assert_eq!(clients.source(2), Some(source(5008)));
+        assert_eq!(clients.source(2, 4), Some(source(5008)));
     }
 
     #[test]
@@ -76,8 +80,23 @@ mod tests {
         }
         clients.number(source(0), 100);
         assert_eq!(clients.number(source(99), 101), UDP_CLIENTS as u32 + 1);
-        assert_eq!(clients.source(2), None, "port 1 was silent longest");
-        assert_eq!(clients.source(1), Some(source(0)));
+        assert_eq!(clients.source(2, 101), None, "port 1 was silent longest");
+        assert_eq!(clients.source(1, 101), Some(source(0)));
         assert_eq!(clients.number(source(1), 102), UDP_CLIENTS as u32 + 2, "a new number");
+    }
+
+    #[test]
+    fn a_client_that_only_listens_to_its_run_is_not_forgotten() {
+        let mut clients = UdpClients::default();
+        let player = clients.number(source(5007), 0);
+        // Somebody opens a socket a second, while telemetry goes out.
+        for second in 1..100 {
+            assert_eq!(
+                clients.source(player, second * 1_000_000 - 40_000),
+                Some(source(5007)),
+                "second {second}"
+            );
+            clients.number(source(40_000 + second as u16), second * 1_000_000);
+        }
     }
 }

@@ -7,6 +7,7 @@
 //! | [`clients`] | numbers for UDP sources |
 //! | [`queue`] | messages that wait |
 //! | [`envelope`] | who they are from or for |
+//! | [`inbox`] | what waits for the network side, a share for each client |
 //! | [`button`] | presses of the button |
 //! | [`mdns`] | answers for `mycobot.local` |
 //! | [`store`] | the saved WiFi network in flash |
@@ -23,6 +24,7 @@ extern crate std;
 pub mod button;
 pub mod clients;
 pub mod envelope;
+pub mod inbox;
 pub mod led_strip;
 pub mod mdns;
 pub mod mpu6886;

@@ -5,7 +5,7 @@
 use heapless::Deque;
 
 /// Bytes in front of each message: its tag and its length.
-const HEAD: usize = 1 + 2;
+pub(crate) const HEAD_BYTES: usize = 1 + 2;
 
 /// A ring of `BYTES` bytes, a power of two or not.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ impl<const BYTES: usize> Queue<BYTES> {
     pub fn put(&mut self, tag: u8, parts: &[&[u8]]) -> bool {
         let length: usize = parts.iter().map(|part| part.len()).sum();
         let Ok(told) = u16::try_from(length) else { return false };
-        if BYTES - self.bytes.len() < HEAD + length {
+        if BYTES - self.bytes.len() < HEAD_BYTES + length {
             return false;
         }
         let [low, high] = told.to_le_bytes();
@@ -50,6 +50,11 @@ impl<const BYTES: usize> Queue<BYTES> {
     /// Drops all messages.
     pub fn clear(&mut self) {
         self.bytes.clear();
+    }
+
+    /// Bytes that wait, tags and lengths included.
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
     }
 
     /// Nothing waits.

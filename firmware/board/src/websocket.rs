@@ -142,9 +142,9 @@ impl Connection {
         let mut headers = [httparse::EMPTY_HEADER; REQUEST_HEADERS];
         let mut request = httparse::Request::new(&mut headers);
         let length = match request.parse(&self.input) {
-            Ok(httparse::Status::Complete(length)) => length,
+            Ok(httparse::Status::Complete(length)) if length <= REQUEST_BYTES => length,
             Ok(httparse::Status::Partial) if self.input.len() <= REQUEST_BYTES => return Ok(0),
-            Ok(httparse::Status::Partial) | Err(_) => {
+            Ok(_) | Err(_) => {
                 refuse("400 Bad Request", "this is no HTTP request, or a too long one", output);
                 return Err(Closed::BadRequest);
             }
@@ -200,13 +200,16 @@ impl Connection {
             return Err(close(Closed::Protocol, output));
         }
         let end = head_bytes + payload_bytes;
+        // The first bit of a frame says that it is the last of its message.
+        let last = self.input[0] & 0x80 != 0;
         let Some(payload) = self.input.get_mut(head_bytes..end) else { return Ok(0) };
         header.mask(payload, 0);
         let control = match header.frame_type {
             FrameType::Ping | FrameType::Pong | FrameType::Close => true,
             FrameType::Text(_) | FrameType::Binary(_) | FrameType::Continue(_) => false,
         };
-        if control && payload_bytes > CONTROL_BYTES {
+        // Control frames are short and in one piece.
+        if control && (payload_bytes > CONTROL_BYTES || !last) {
             return Err(close(Closed::Protocol, output));
         }
         match header.frame_type {
@@ -359,6 +362,14 @@ mod tests {
         let mut seen = Seen::default();
         let endless = [&b"GET /ws HTTP/1.1\r\nX: "[..], &[b'x'; 3000]].concat();
         assert_eq!(Connection::default().receive(&endless, &mut seen), Err(Closed::BadRequest));
+        // As long a head is refused whether it comes at once or not.
+        let long = [&b"GET /ws HTTP/1.1\r\nX: "[..], &[b'x'; 1_100], b"\r\n\r\n"].concat();
+        for piece in [256, long.len()] {
+            let mut connection = Connection::default();
+            let refused =
+                long.chunks(piece).map(|bytes| connection.receive(bytes, &mut seen)).find(Result::is_err);
+            assert_eq!(refused, Some(Err(Closed::BadRequest)), "in pieces of {piece} bytes");
+        }
     }
 
     #[test]
@@ -392,6 +403,7 @@ mod tests {
             (frame(0xC2, b""), Closed::Protocol, 1002),
             (frame(0x80, b"no beginning"), Closed::Protocol, 1002),
             (frame(0x89, &[0; 126]), Closed::Protocol, 1002),
+            (frame(0x09, b"a part of a ping"), Closed::Protocol, 1002),
             (too_long, Closed::TooLong, 1009),
             (fragments, Closed::TooLong, 1009),
             (frame(0x88, &1001_u16.to_be_bytes()), Closed::ByClient, 1000),
