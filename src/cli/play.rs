@@ -81,12 +81,13 @@ fn play(
     robot: &mut Robot,
     message: &[u8],
     motion_s: f64,
+    stopped: fn() -> bool,
     record: Option<Record>,
 ) -> Result<(), CommandError> {
     let bar = bar((motion_s * 1000.0) as u64 + SETTLE_US / 1000, "playing");
     let mut collector = Collector::default();
     let progress = |t_s: f64| bar.set_position((t_s * 1000.0) as u64);
-    let outcome = robot.run(message, &mut collector, stop_on_ctrl_c(), progress);
+    let outcome = robot.run(message, &mut collector, stopped, progress);
     bar.finish_and_clear();
     // What came is kept, however the run ended.
     let kept = record.map_or(Ok(()), |record| record.write(&collector, outcome.as_ref().ok()));
@@ -183,18 +184,19 @@ pub(super) fn run_play(args: &PlayArgs) -> Result<(), CommandError> {
         plan.duration_s(),
         list(start)
     );
+    let stopped = stop_on_ctrl_c();
     let record = args.options.record()?;
     let mut robot = args.robot.connect_to_move(&what)?;
     let uploading = bar(1, "uploading");
     robot
-        .upload(&plan, |done, all| {
+        .upload(&plan, stopped, |done, all| {
             uploading.set_length(all as u64);
             uploading.set_position(done as u64);
         })
         .map_err(|error| fail(&error))?;
     uploading.finish_and_clear();
     let message = build::play(args.options.params());
-    play(&mut robot, &message, plan.duration_s(), record)
+    play(&mut robot, &message, plan.duration_s(), stopped, record)
 }
 
 fn parse_base(text: &str) -> Result<Numbers, String> {
@@ -314,8 +316,9 @@ pub(super) fn run_signal(args: &SignalArgs) -> Result<(), CommandError> {
     );
     let base_deg = core::array::from_fn(|joint| f32::from(signal.base_cdeg[joint]) / 100.0);
     let duration_s = f64::from(Signal::new(&signal, &base_deg).duration_s());
+    let stopped = stop_on_ctrl_c();
     let record = args.options.record()?;
     let mut robot = args.robot.connect_to_move(&what)?;
     let message = build::play_signal(args.options.params(), &bytes);
-    play(&mut robot, &message, duration_s, record)
+    play(&mut robot, &message, duration_s, stopped, record)
 }

@@ -114,7 +114,9 @@ pub(super) fn fail(error: &RobotError) -> CommandError {
         | RobotError::NoAnswer { .. }
         | RobotError::Silent
         | RobotError::EndLost => CommandError::machine(error),
-        RobotError::Refused { .. } | RobotError::Upload(_) => CommandError::failed(error),
+        RobotError::Refused { .. } | RobotError::Upload(_) | RobotError::Stopped => {
+            CommandError::failed(error)
+        }
     }
 }
 

@@ -61,6 +61,9 @@ pub enum RobotError {
     /// A run fell silent.
     #[error("nothing came from the run for 10 s; the ATOM may still be moving")]
     Silent,
+    /// It was asked to stop before anything moved.
+    #[error("stopped before anything moved")]
+    Stopped,
     /// A run is over, and nobody knows how it ended.
     #[error("the run is over, but its end was lost on the way; look at the arm before the next one")]
     EndLost,
@@ -156,10 +159,18 @@ impl Robot {
     /// Uploads a plan; `progress` hears messages done and of all.
     ///
     /// # Errors
-    /// The network's, or a refusal that sending again does not mend.
-    pub fn upload(&mut self, plan: &Plan, mut progress: impl FnMut(usize, usize)) -> Result<(), RobotError> {
+    /// The network's, a refusal that sending again does not mend, or that it was asked to stop.
+    pub fn upload(
+        &mut self,
+        plan: &Plan,
+        asked_to_stop: impl Fn() -> bool,
+        mut progress: impl FnMut(usize, usize),
+    ) -> Result<(), RobotError> {
         let mut upload = Upload::new(plan);
         while !upload.is_done() {
+            if asked_to_stop() {
+                return Err(RobotError::Stopped);
+            }
             while let Some(bytes) = upload.poll(self.link.now_us())? {
                 self.link.send(bytes)?;
             }
@@ -178,7 +189,7 @@ impl Robot {
     /// is stopped.
     ///
     /// # Errors
-    /// The network's, a refusal, or silence.
+    /// The network's, a refusal, silence, or that it was asked to stop before it began.
     pub fn run(
         &mut self,
         message: &[u8],
@@ -186,6 +197,9 @@ impl Robot {
         asked_to_stop: impl Fn() -> bool,
         mut progress: impl FnMut(f64),
     ) -> Result<Done, RobotError> {
+        if asked_to_stop() {
+            return Err(RobotError::Stopped);
+        }
         let mut run = Run::new(message, self.link.is_lossy(), self.now_us());
         loop {
             while let Some(bytes) = run.poll(self.now_us(), asked_to_stop())? {

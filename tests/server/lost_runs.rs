@@ -15,7 +15,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::api::Api;
-use super::simulator::{Simulator, command, run, wait};
+use super::simulator::{Simulator, command, eventually, run, wait};
 
 const MOVE_TO: u8 = 0x0E;
 const PLAY: u8 = 0x07;
@@ -154,6 +154,29 @@ fn ctrl_c_stops_the_run_and_keeps_its_recording() {
     assert_eq!(api.get("truth")["state"], "ready", "it holds, and the plan is there");
     let (_, rows) = read_file(Path::new(&record)).expect("a recording");
     assert!(rows.len() < 700, "{} rows", rows.len());
+}
+
+#[test]
+fn ctrl_c_before_the_run_moves_nothing_and_leaves_no_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (plan, record) = (plan(&folder), text(&folder.path().join("run.csv")));
+    // Paused, it answers no PING: the command waits for it.
+    let simulator = Simulator::start(&["--pose", "ready", "--speed", "paused"]);
+    let way = format!("ws://{}/ws", simulator.websocket);
+    let mut player =
+        command(&["play", &plan, "--record", &record, "--atom", &way]).spawn().expect("the binary starts");
+    eventually("the file", || Path::new(&record).exists().then_some(()));
+    let status =
+        Command::new("kill").args(["-s", "INT", &player.id().to_string()]).status().expect("kill runs");
+    assert!(status.success());
+    let api = Api::new(&simulator);
+    api.post("resume", &json!({}));
+    let code = wait(&mut player).code();
+    let mut error = String::new();
+    player.stderr.take().expect("a pipe").read_to_string(&mut error).expect("UTF-8");
+    assert_eq!(code, Some(1), "{error}");
+    assert!(error.contains("stopped before anything moved"), "{error}");
+    assert!(!Path::new(&record).exists() && api.get("truth")["plan_valid"] == false);
 }
 
 #[test]
