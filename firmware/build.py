@@ -40,13 +40,15 @@ DRAM_BYTES = 192 * 1024
 # the lab's circle, 3,751 samples of 24 bytes.
 MAIN_STACK_FLOOR = 16 * 1024
 PLAN_FLOOR = 3751 * 24
+# Less data than this the firmware cannot have (bytes): the mailbox and the WebSockets alone take it.
+DATA_FLOOR = 64 * 1024
 SECTIONS_DATA = (".data", ".data.wifi", ".bss", ".noinit")
 SECTIONS_RAM = (".data", ".bss", ".noinit", ".rwtext", ".trap", ".rwdata_dummy", ".data.wifi", ".rwtext.wifi", ".rwtext.dummy")
 
 
 def esptool():
     """The esptool of PyPI, in an environment of its own."""
-    folder = HERE / "target" / "esptool"
+    folder = HERE / "target" / ESPTOOL.replace("==", "-")
     program = folder / "bin" / "esptool"
     if not program.exists():
         run([sys.executable, "-m", "venv", str(folder)], HERE, dict(os.environ), "make a Python environment")
@@ -126,6 +128,8 @@ def hold_floors(program):
     heap_esp32, heap_c3 = constants["HEAP_BYTES"]
     [control_stack] = constants["CONTROL_STACK_BYTES"]
     data = ram_of(program, SECTIONS_DATA) - heap_c3 - in_rtc_slow(program)
+    if data < DATA_FLOOR:
+        fail("expected at least %d bytes of data besides the heap, found %d: are the sections named otherwise?" % (DATA_FLOOR, data), 2)
     main_stack = DRAM_BYTES - data - control_stack - heap_esp32
     heap = heap_esp32 + sum(constants["GIVEN_BACK"])
     # WiFi fills the smaller parts first; a plan needs one piece.

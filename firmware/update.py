@@ -47,9 +47,16 @@ def main():
         code = hmac.new(os.environ["ATOM_OTA_PASSWORD"].encode(), nonce + told, hashlib.sha256).digest()
         connection.sendall(told + code)
         verdict(connection)
-        connection.sendall(image)
+        try:
+            connection.sendall(image)
+        except OSError:
+            # It ended the transfer: what it says comes next.
+            pass
         verdict(connection)
     print("updated: the ATOM restarts into booting and holds its pose")
 
 
-main()
+try:
+    main()
+except OSError as error:
+    sys.exit("update.py: %s; is the ATOM on, its address right, and the image there?" % error)

@@ -91,6 +91,11 @@ fn main() {
     let data = Path::new(&root).join("../../firmware-core/tests/data");
     let out = PathBuf::from(std::env::var("OUT_DIR").unwrap_or_default());
     let packer = Packer { data, out };
+    // The linker is a program of this folder, with options of its own: cargo does not know.
+    println!("cargo::rerun-if-changed={root}/chip");
+    for option in ["XL_OPT", "XL_ATTR"] {
+        println!("cargo::rerun-if-env-changed={option}");
+    }
 
     packer.table("minjerk.bin", &["minjerk.csv"], &[("x", 0)]);
     packer.table("moves.bin", &["move_min_duration.csv"], &[("n", 0), ("start", JOINTS), ("goal", JOINTS)]);

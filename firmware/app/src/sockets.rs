@@ -6,6 +6,7 @@ use atom_board::clients::{Source, UdpClients};
 use atom_board::envelope::{ENVELOPE_BYTES, Inward, MESSAGE_BYTES, Outward};
 use atom_board::mdns;
 use atom_board::websocket::{self, Connection, Output, frame_head};
+use embassy_futures::poll_once;
 use embassy_futures::select::{Either, select};
 use embassy_net::tcp::{Error as TcpError, TcpReader, TcpSocket, TcpWriter};
 use embassy_net::udp::{PacketMetadata, UdpSocket};
@@ -14,7 +15,6 @@ use embassy_time::{Duration, Timer, with_timeout};
 use embedded_io_async::Write;
 use firmware_core::platform::{ClientId, Transport};
 
-use crate::link;
 use crate::mailbox::now_us;
 use crate::queues::{
     INBOX, LOG, Pipe, UDP_OUTBOX, WEB_ANSWER_BYTES, WEB_ANSWERS, WEB_OUTBOX_BYTES, WEB_OUTBOXES, WEB_SOCKETS,
@@ -29,6 +29,10 @@ const LOG_PORT: u16 = 5005;
 const WEB_TIMEOUT: Duration = Duration::from_secs(60);
 /// A client that is being closed has so long to take what was said last.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// So long may packets for one who is gone keep others from theirs (µs).
+const FULL_US: u64 = 500_000;
+/// mDNS looks so often whether there is another address.
+const ADDRESS_LOOK: Duration = Duration::from_millis(250);
 /// A client has so long to ask for its WebSocket.
 const UPGRADE_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -47,6 +51,8 @@ pub(crate) async fn udp(stack: Stack<'static>) -> ! {
     // The port is free: this is the only socket that asks for it.
     let _bound = socket.bind(UDP_PORT);
     let mut clients = UdpClients::default();
+    // Since when there has been no room to send (µs).
+    let mut full_us = None;
     let (mut received, mut sent) = ([0; MESSAGE_BYTES], [0; ENVELOPE_BYTES]);
     loop {
         match select(socket.recv_from(&mut received), UDP_OUTBOX.take(&mut sent)).await {
@@ -61,8 +67,16 @@ pub(crate) async fn udp(stack: Stack<'static>) -> ! {
                 let Some(Outward { to, message, .. }) = Outward::read(tag, &sent[..length]) else { continue };
                 let Some(source) = clients.source(to, now_us()) else { continue };
                 let to = IpEndpoint::new(IpAddress::Ipv4(Ipv4Address::from(source.ip)), source.port);
-                // Without a route the message is lost, as on any network.
-                let _sent = socket.send_to(message, to).await;
+                // Nobody waits for one who does not answer: without room or a route the message is lost.
+                let sent = poll_once(socket.send_to(message, to));
+                if sent.is_ready() {
+                    full_us = None;
+                } else if now_us() > *full_us.get_or_insert(now_us()) + FULL_US {
+                    // What is for an address that is gone stays in front of all else: throw it away.
+                    socket.close();
+                    let _bound = socket.bind(UDP_PORT);
+                    full_us = None;
+                }
             }
         }
     }
@@ -72,6 +86,8 @@ pub(crate) async fn udp(stack: Stack<'static>) -> ! {
 struct WebOutput {
     place: usize,
     number: u32,
+    /// The network side knows of the client.
+    known: bool,
 }
 
 impl Output for WebOutput {
@@ -81,7 +97,10 @@ impl Output for WebOutput {
     }
 
     fn message(&mut self, message: &[u8]) {
-        hand_on(Transport::WebSocket, self.number, message);
+        // Who does not wait for the upgrade's answer is not heard.
+        if self.known {
+            hand_on(Transport::WebSocket, self.number, message);
+        }
     }
 }
 
@@ -117,7 +136,7 @@ async fn tell(event: Inward<'_>) {
 async fn serve(socket: &mut TcpSocket<'_>, place: u8, number: u32) {
     let (mut reader, mut writer) = socket.split();
     let mut connection = Connection::default();
-    let mut output = WebOutput { place: usize::from(place), number };
+    let mut output = WebOutput { place: usize::from(place), number, known: false };
     let (outbox, answers) = (&WEB_OUTBOXES[output.place], &WEB_ANSWERS[output.place]);
     answers.clear();
     let upgrade =
@@ -130,6 +149,7 @@ async fn serve(socket: &mut TcpSocket<'_>, place: u8, number: u32) {
     }
     outbox.clear();
     tell(Inward::Opened { place, number }).await;
+    output.known = true;
     let in_a_frame = Cell::new(false);
     let hear = async { while listen(&mut connection, &mut output, &mut reader).await {} };
     select(hear, talk(number, outbox, answers, &mut writer, &in_a_frame)).await;
@@ -202,7 +222,7 @@ pub(crate) async fn log(stack: Stack<'static>) -> ! {
     loop {
         let (tag, length) = LOG.take(&mut envelope).await;
         if let Some(Outward { message, .. }) = Outward::read(tag, &envelope[..length]) {
-            let _sent = socket.send_to(message, (Ipv4Address::BROADCAST, LOG_PORT)).await;
+            let _sent = poll_once(socket.send_to(message, (Ipv4Address::BROADCAST, LOG_PORT)));
         }
     }
 }
@@ -217,27 +237,26 @@ pub(crate) async fn name(stack: Stack<'static>) -> ! {
     let _bound = socket.bind(mdns::PORT);
     let group = IpEndpoint::new(IpAddress::Ipv4(mdns::GROUP), mdns::PORT);
     let (mut question, mut buffer) = ([0; 512], [0; 512]);
+    let mut announced = None;
     loop {
-        stack.wait_config_up().await;
-        let _joined = stack.join_multicast_group(mdns::GROUP);
-        if let Some(ip) = link::now().ip
-            && let Some(answer) = mdns::answer(ip, None, &mut buffer)
-        {
-            let _sent = socket.send_to(answer.packet, group).await;
-        }
-        loop {
-            match select(socket.recv_from(&mut question), stack.wait_config_down()).await {
-                Either::First(Ok((length, meta))) => {
-                    let asked = Some((&question[..length], meta.endpoint.port));
-                    let answer = link::now().ip.and_then(|ip| mdns::answer(ip, asked, &mut buffer));
-                    if let Some(answer) = answer {
-                        let to = if answer.to_group { group } else { meta.endpoint };
-                        let _sent = socket.send_to(answer.packet, to).await;
-                    }
-                }
-                Either::First(Err(_)) => {}
-                Either::Second(()) => break,
+        // Looked at, not waited for: the stack wakes one of those who wait for its address, and that is another task.
+        let ip = stack.config_v4().map(|config| config.address.address().octets());
+        if ip != announced {
+            announced = ip;
+            let _joined = stack.join_multicast_group(mdns::GROUP);
+            if let Some(answer) = ip.and_then(|ip| mdns::answer(ip, None, &mut buffer)) {
+                let _sent = poll_once(socket.send_to(answer.packet, group));
             }
+        }
+        match select(socket.recv_from(&mut question), Timer::after(ADDRESS_LOOK)).await {
+            Either::First(Ok((length, meta))) => {
+                let asked = Some((&question[..length], meta.endpoint.port));
+                if let Some(answer) = ip.and_then(|ip| mdns::answer(ip, asked, &mut buffer)) {
+                    let to = if answer.to_group { group } else { meta.endpoint };
+                    let _sent = poll_once(socket.send_to(answer.packet, to));
+                }
+            }
+            Either::First(Err(_)) | Either::Second(()) => {}
         }
     }
 }

@@ -40,7 +40,9 @@ mod lab {
     use embedded_io_async::{Read, Write};
     use esp_bootloader_esp_idf::ota::OtaImageState;
     use esp_bootloader_esp_idf::ota_updater::OtaUpdater;
-    use esp_bootloader_esp_idf::partitions::PARTITION_TABLE_MAX_LEN;
+    use esp_bootloader_esp_idf::partitions::{
+        AppPartitionSubType, PARTITION_TABLE_MAX_LEN, PartitionType, read_partition_table,
+    };
     use esp_hal::rng::Rng;
     use firmware_core::shared::State;
 
@@ -99,12 +101,27 @@ mod lab {
     }
 
     async fn begun(socket: &mut TcpSocket<'_>, announced: Announcement) -> Result<(), UpdateError> {
-        // The bus is off before the flash parks the control side.
-        while network::state() != State::Ota {
-            Timer::after_millis(10).await;
-        }
+        // The bus is off before the flash parks the control side. A press of the button may come before it.
+        let off = async {
+            while network::state() != State::Ota {
+                Timer::after_millis(10).await;
+            }
+        };
+        with_timeout(TIMEOUT, off).await.map_err(|_| UpdateError::Busy)?;
         socket.write_all(b"+").await.map_err(|_| UpdateError::Incomplete)?;
         write(socket, announced).await
+    }
+
+    /// The slot of the program that runs, as the flash is mapped.
+    fn running_slot(
+        flash: &mut esp_storage::FlashStorage<'static>,
+        table: &mut [u8; PARTITION_TABLE_MAX_LEN],
+    ) -> Option<AppPartitionSubType> {
+        let booted = read_partition_table(flash, table).ok()?.booted_partition().ok()??;
+        match booted.partition_type() {
+            PartitionType::App(slot) => Some(slot),
+            _no_program => None,
+        }
     }
 
     async fn fill(socket: &mut TcpSocket<'_>, buffer: &mut [u8]) -> Result<(), UpdateError> {
@@ -128,11 +145,20 @@ mod lab {
         flash: &mut esp_storage::FlashStorage<'static>,
     ) -> Result<(), UpdateError> {
         let mut table = [0; PARTITION_TABLE_MAX_LEN];
+        let running = running_slot(flash, &mut table).ok_or(UpdateError::Flash)?;
         let mut updater = OtaUpdater::new(flash, &mut table).map_err(|_| UpdateError::Flash)?;
+        // Before the first update nothing says which slot runs: the next one would be that one.
+        if updater.selected_partition().map_err(|_| UpdateError::Flash)? != running {
+            let mut selected = updater.ota_data().map_err(|_| UpdateError::Flash)?;
+            selected.set_current_app_partition(running).map_err(|_| UpdateError::Flash)?;
+        }
         let mut image = Image::new(announced);
         let mut sector = [0xFF; SECTOR_BYTES];
         {
-            let (mut slot, _) = updater.next_partition().map_err(|_| UpdateError::Flash)?;
+            let (mut slot, next) = updater.next_partition().map_err(|_| UpdateError::Flash)?;
+            if next == running {
+                return Err(UpdateError::Flash);
+            }
             let mut at = 0;
             while image.missing() > 0 {
                 let length = SECTOR_BYTES.min(image.missing() as usize);

@@ -5,7 +5,7 @@ use embassy_net::{Runner, Stack};
 use embassy_sync::blocking_mutex::raw::CriticalSectionRawMutex;
 use embassy_sync::channel::Channel;
 use embassy_sync::signal::Signal;
-use embassy_time::{Duration, Timer};
+use embassy_time::{Duration, Timer, with_timeout};
 use esp_radio::wifi::scan::ScanConfig;
 use esp_radio::wifi::sta::StationConfig;
 use esp_radio::wifi::{
@@ -18,6 +18,8 @@ use crate::link;
 
 /// After a drop or a failed attempt the network is joined again after this time.
 const REJOIN: Duration = Duration::from_secs(15);
+/// The radio's answers can get lost: none is waited for longer.
+const EVENT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The signal strength is read so often.
 const RSSI_PERIOD: Duration = Duration::from_secs(1);
 /// Networks that a scan reports.
@@ -94,7 +96,7 @@ pub(crate) async fn run(mut controller: WifiController<'static>, first: Option<C
         match command {
             Command::Join(wanted) => {
                 // Not connected is as good.
-                let _left = controller.disconnect_async().await;
+                let _left = with_timeout(EVENT_TIMEOUT, controller.disconnect_async()).await;
                 network = wanted;
             }
             Command::Scan => SCANNED.signal(scan(&mut controller).await),
@@ -122,12 +124,15 @@ async fn join_and_stay(controller: &mut WifiController<'static>, network: &Crede
                     return command;
                 }
             }
-            match select(controller.connect_async(), COMMANDS.receive()).await {
-                Either::First(Ok(_)) => joined = true,
-                Either::First(Err(_)) => match select(Timer::after(REJOIN), COMMANDS.receive()).await {
-                    Either::First(()) => continue,
-                    Either::Second(command) => return command,
-                },
+            let connect = with_timeout(EVENT_TIMEOUT, controller.connect_async());
+            match select(connect, COMMANDS.receive()).await {
+                Either::First(Ok(Ok(_))) => joined = true,
+                Either::First(Ok(Err(_)) | Err(_)) => {
+                    match select(Timer::after(REJOIN), COMMANDS.receive()).await {
+                        Either::First(()) => continue,
+                        Either::Second(command) => return command,
+                    }
+                }
                 Either::Second(command) => return command,
             }
         }
@@ -146,8 +151,13 @@ async fn join_and_stay(controller: &mut WifiController<'static>, network: &Crede
 }
 
 async fn scan(controller: &mut WifiController<'static>) -> Vec<Network, SCAN_NETWORKS> {
-    let found = controller.scan_async(&ScanConfig::default().with_max(SCAN_NETWORKS)).await;
-    let networks = found.into_iter().flatten();
+    if !controller.is_connected() {
+        // The radio does not scan while it tries to join.
+        let _left = with_timeout(EVENT_TIMEOUT, controller.disconnect_async()).await;
+    }
+    let config = ScanConfig::default().with_max(SCAN_NETWORKS);
+    let found = with_timeout(EVENT_TIMEOUT, controller.scan_async(&config)).await;
+    let networks = found.into_iter().flatten().flatten();
     networks
         .filter_map(|point| {
             let ssid = String::try_from(point.ssid.as_str()).ok().filter(|ssid| !ssid.is_empty())?;

@@ -62,7 +62,14 @@ impl<F: NorFlash> Store<F> {
         let mut buffer = [0; BUFFER_BYTES];
         let record = record(network);
         let saved = self
-            .with_map(async |map| map.store_item(&mut buffer, &NETWORK, &record.as_slice()).await.is_ok())
+            .with_map(async |map| {
+                if map.store_item(&mut buffer, &NETWORK, &record.as_slice()).await.is_ok() {
+                    return true;
+                }
+                // Other data, or what is left of it: nothing in it is a network.
+                map.erase_all().await.is_ok()
+                    && map.store_item(&mut buffer, &NETWORK, &record.as_slice()).await.is_ok()
+            })
             .await;
         if saved == Some(true) { Ok(()) } else { Err(StoreError::Flash) }
     }
@@ -208,6 +215,18 @@ mod tests {
             let found = saved(&mut memory);
             let expected = if outcome.is_ok() { [Some(&new), Some(&new)] } else { [Some(&old), Some(&new)] };
             assert!(expected.contains(&found.as_ref()), "{words} words: {found:?}, {outcome:?}");
+        }
+    }
+
+    #[test]
+    fn a_network_is_saved_over_whatever_else_is_there() {
+        let noise = |k: usize| (k.wrapping_mul(2_654_435_761) >> 13) as u8;
+        for fill in [|_| 0x00, |_| 0x5A, noise] {
+            let mut memory = memory();
+            memory.bytes.iter_mut().enumerate().for_each(|(k, byte)| *byte = fill(k));
+            let wanted = network("lab", "a passphrase");
+            assert_eq!(save(&mut memory, &wanted), Ok(()));
+            assert_eq!(saved(&mut memory), Some(wanted));
         }
     }
 

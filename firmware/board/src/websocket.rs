@@ -325,7 +325,7 @@ mod tests {
         if payload.len() < 126 {
             bytes.push(0x80 | payload.len() as u8);
         } else {
-            bytes.push(0x80 | 126);
+            bytes.push(0xFE);
             bytes.extend((payload.len() as u16).to_be_bytes());
         }
         bytes.extend(mask);
