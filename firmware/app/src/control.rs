@@ -18,6 +18,9 @@ pub(crate) const BUS_BAUD: u32 = 1_000_000;
 /// The echo of a packet is over this long after its last bit (µs): a byte's time and a half. No servo answers so soon.
 const ECHO_US: u64 = 15;
 
+/// The doorbell is listened for so often (µs).
+const DOORBELL_US: u64 = 20;
+
 /// The servo bus and the time.
 pub(crate) struct Board {
     uart: Uart<'static, Blocking>,
@@ -84,18 +87,27 @@ pub(crate) struct ControlSide {
     watchdog: Wdt<TIMG1<'static>>,
     feeder: Feeder,
     wake_us: u64,
+    /// When it last listened for the doorbell (µs).
+    listened_us: u64,
 }
 
 impl ControlSide {
     /// The control side at power-up. The watchdog is fed by this side alone.
     pub(crate) fn new(board: Board, watchdog: Wdt<TIMG1<'static>>) -> Self {
-        Self { board, control: Control::new(LEVEL), watchdog, feeder: Feeder::default(), wake_us: 0 }
+        Self {
+            board,
+            control: Control::new(LEVEL),
+            watchdog,
+            feeder: Feeder::default(),
+            wake_us: 0,
+            listened_us: 0,
+        }
     }
 
     /// Steps if something is due. Returns when to look again (µs).
     pub(crate) fn look(&mut self) -> u64 {
         let now = now_us();
-        if now >= self.wake_us || MAILBOX.with(|shared| shared.doorbell) {
+        if now >= self.wake_us || self.rings(now) {
             self.wake_us = self.control.step(&mut self.board, &MAILBOX);
         }
         let now = now_us();
@@ -103,6 +115,15 @@ impl ControlSide {
             self.watchdog.feed();
         }
         watch::look_again_us(now, self.wake_us)
+    }
+
+    /// The doorbell rings. Its lock is the other core's too: it is not asked all the time.
+    fn rings(&mut self, now_us: u64) -> bool {
+        let due = now_us >= self.listened_us + DOORBELL_US;
+        if due {
+            self.listened_us = now_us;
+        }
+        due && MAILBOX.with(|shared| shared.doorbell)
     }
 
     /// Runs for ever on a core of its own. It polls: nothing else wants this core, and a sleep would add jitter.
